@@ -1,0 +1,59 @@
+package cpu
+
+import "os"
+
+// kernels is one tier: every kernel for one instruction set. Lengths and bounds
+// have been checked when one is called, and nothing is empty.
+type kernels struct {
+	name         string
+	gemmF32      func(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, n0, n, k int, bias []float32)
+	softmaxF32   func(x []float32)
+	layerNormF32 func(dst, x, gamma, beta []float32)
+	geluF32      func(x []float32)
+	addF32       func(dst, x []float32)
+	scaleF32     func(x []float32, s float32)
+	argmaxF32    func(x []float32) int
+}
+
+var generic = kernels{
+	name:         "generic",
+	gemmF32:      gemmF32Generic,
+	softmaxF32:   softmaxF32Generic,
+	layerNormF32: layerNormF32Generic,
+	geluF32:      geluF32Generic,
+	addF32:       addF32Generic,
+	scaleF32:     scaleF32Generic,
+	argmaxF32:    argmaxF32Generic,
+}
+
+// tiers are the ones this machine can run, the best last.
+var tiers = append([]*kernels{&generic}, nativeTiers()...)
+
+// active is the tier in use, chosen once at start: the best one, or the best one
+// up to the tier that EARSHOT_CPU names.
+var active = pickTier(tiers, os.Getenv("EARSHOT_CPU"))
+
+// pickTier returns the last of the tiers, or the one named mask. A name that this
+// machine does not have leaves the choice as it is: it is a higher tier, or none.
+func pickTier(tiers []*kernels, mask string) *kernels {
+	for _, t := range tiers {
+		if t.name == mask {
+			return t
+		}
+	}
+	return tiers[len(tiers)-1]
+}
+
+// Tier names the instruction set that the kernels use: "generic" (plain Go),
+// "avx2" (amd64 with AVX2 and FMA) or "neon" (arm64). The environment variable
+// EARSHOT_CPU, read once at start, names the highest tier allowed.
+func Tier() string { return active.name }
+
+// Tiers names all tiers that this machine can run in this build, the best last.
+func Tiers() []string {
+	names := make([]string, len(tiers))
+	for i, t := range tiers {
+		names[i] = t.name
+	}
+	return names
+}

@@ -1,0 +1,120 @@
+// A vector of floats in the baseline instruction set of each architecture, in the
+// few operations that the float32 kernels need. amd64 is AVX2 with FMA, which must
+// be asked for by name (TARGET); arm64 is NEON, which is always there.
+
+#ifndef EARSHOT_VEC_F32_H
+#define EARSHOT_VEC_F32_H
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define TIER(name) name##_avx2
+#define TARGET __attribute__((target("avx2,fma")))
+#define LANES 8
+
+typedef __m256 vf;
+
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define SPLAT(x) _mm256_set1_ps(x)
+#define ADD(a, b) _mm256_add_ps(a, b)
+#define SUB(a, b) _mm256_sub_ps(a, b)
+#define MUL(a, b) _mm256_mul_ps(a, b)
+#define DIV(a, b) _mm256_div_ps(a, b)
+#define MUL_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)           // a·b + c, rounded once
+#define SUB_MUL(c, a, b) _mm256_fnmadd_ps(a, b, c)          // c − a·b, rounded once
+#define MUL_ADD_X(a, x, c) _mm256_fmadd_ps(a, SPLAT(x), c)  // the same, x a scalar
+#define ROUND(v) _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+// The instruction returns its second operand where either is NaN.
+#define MAX_NUM(v, m) _mm256_max_ps(v, m)                   // m where v is NaN
+#define AT_LEAST(v, lo) _mm256_max_ps(lo, v)                // NaN where v is NaN
+#define AT_MOST(v, hi) _mm256_min_ps(hi, v)                 // NaN where v is NaN
+#define ZERO_WHERE_LESS(v, a, b) _mm256_andnot_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ), v)
+
+// 2^n of integral values from −126 to 127.
+#define POW2(n) _mm256_castsi256_ps(_mm256_slli_epi32( \
+	_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23))
+
+#elif defined(__aarch64__)
+
+#include <arm_neon.h>
+
+#define TIER(name) name##_neon
+#define TARGET
+#define LANES 4
+
+typedef float32x4_t vf;
+
+#define LOAD(p) vld1q_f32(p)
+#define STORE(p, v) vst1q_f32(p, v)
+#define SPLAT(x) vdupq_n_f32(x)
+#define ADD(a, b) vaddq_f32(a, b)
+#define SUB(a, b) vsubq_f32(a, b)
+#define MUL(a, b) vmulq_f32(a, b)
+#define DIV(a, b) vdivq_f32(a, b)
+#define MUL_ADD(a, b, c) vfmaq_f32(c, a, b)
+#define SUB_MUL(c, a, b) vfmsq_f32(c, a, b)
+#define MUL_ADD_X(a, x, c) vfmaq_n_f32(c, a, x)
+#define ROUND(v) vrndnq_f32(v)
+
+#define MAX_NUM(v, m) vmaxnmq_f32(v, m)
+#define AT_LEAST(v, lo) vmaxq_f32(v, lo)
+#define AT_MOST(v, hi) vminq_f32(v, hi)
+#define ZERO_WHERE_LESS(v, a, b) \
+	vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), vcltq_f32(a, b)))
+
+#define POW2(n) vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127)), 23))
+
+#endif
+
+#define INLINE static inline __attribute__((always_inline)) TARGET
+
+// The first n < LANES values at p, then fill.
+INLINE vf load_tail(const float *p, size_t n, float fill)
+{
+	float part[LANES];
+	STORE(part, SPLAT(fill));
+	memcpy(part, p, n * sizeof *p);
+	return LOAD(part);
+}
+
+INLINE void store_tail(float *p, size_t n, vf v)
+{
+	float part[LANES];
+	STORE(part, v);
+	memcpy(p, part, n * sizeof *p);
+}
+
+// The lanes' sum, in pairs of equal distance.
+INLINE float sum_lanes(vf v)
+{
+	float part[LANES];
+	STORE(part, v);
+	for (int width = LANES / 2; width > 0; width /= 2)
+		for (int i = 0; i < width; i++)
+			part[i] += part[i + width];
+	return part[0];
+}
+
+// The largest lane; no lane is NaN.
+INLINE float max_lanes(vf v)
+{
+	float part[LANES];
+	STORE(part, v);
+	float top = part[0];
+	for (int i = 1; i < LANES; i++)
+		top = part[i] > top ? part[i] : top;
+	return top;
+}
+
+#endif
