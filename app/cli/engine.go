@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"earshot/audio/mel"
+	"earshot/cpu"
+	"earshot/whisper"
+	"earshot/whisper/oncpu"
+	"earshot/whisper/weights"
+)
+
+// engineFlags choose a model and how it runs.
+type engineFlags struct {
+	model    string
+	language string
+	threads  int
+}
+
+func (f *engineFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.model, "model", "m", "tiny.en", "model, one of `earshot model list`")
+	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), or auto")
+	cmd.Flags().IntVar(&f.threads, "threads", runtime.NumCPU(), "threads that compute")
+}
+
+// wanted is the language as whisper.Options takes it.
+func (f *engineFlags) wanted() string {
+	if f.language == "auto" {
+		return ""
+	}
+	return f.language
+}
+
+// openEngine loads a model from the store and puts it on the CPU. This is where
+// backends are chosen.
+func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
+	if f.threads < 1 {
+		return nil, fmt.Errorf("--threads %d: at least 1", f.threads)
+	}
+	m, err := openModel(env, f.model)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close() // the engine holds its own packed copy
+	tokenizer, err := m.Tokenizer()
+	if err != nil {
+		return nil, err
+	}
+	features, err := mel.New(m.Header.Dims.Mels)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", f.model, err)
+	}
+	pool := cpu.NewPool(f.threads)
+	encoder, err := oncpu.NewEncoder(m, pool)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := oncpu.NewDecoder(m, pool)
+	if err != nil {
+		return nil, err
+	}
+	engine := &whisper.Engine{
+		Dims:          whisper.Dims(m.Header.Dims),
+		Tokenizer:     tokenizer,
+		Features:      features,
+		Encoder:       encoder,
+		Decoder:       decoder,
+		Suppress:      m.Header.Suppress,
+		SuppressBegin: m.Header.SuppressAtBegin,
+	}
+	if err := engine.CheckLanguage(f.wanted()); err != nil {
+		return nil, fmt.Errorf("--language %s with model %s: %w", f.language, f.model, err)
+	}
+	return engine, nil
+}
+
+func openModel(env *Env, name string) (*weights.Model, error) {
+	path, err := weights.Store{Dir: filepath.Join(env.StateDir, "models")}.Path(name)
+	if err != nil {
+		return nil, err
+	}
+	return weights.Open(path)
+}

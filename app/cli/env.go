@@ -1,0 +1,10 @@
+package cli
+
+import "io"
+
+// Env is what a command has of the world around it.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer // results; diagnostics and progress
+	StateDir       string    // state folder; models are in models/ below it
+}

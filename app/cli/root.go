@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"earshot/app/config"
+)
+
+// Exit statuses of the program.
+const (
+	exitOK      = 0
+	exitSome    = 1 // some of the files or models failed
+	exitNothing = 2 // nothing could be done
+)
+
+// someFailed is the end of a command that did part of its work and has said on
+// standard error what it could not do.
+type someFailed struct{ failed, total int }
+
+func (e someFailed) Error() string {
+	return fmt.Sprintf("%d of %d failed", e.failed, e.total)
+}
+
+// Run carries out one command line and returns the exit status.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	root := rootCommand(env)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(stderr, "earshot:", err)
+	if some := (someFailed{}); errors.As(err, &some) && some.failed < some.total {
+		return exitSome
+	}
+	return exitNothing
+}
+
+func rootCommand(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "earshot",
+		Short:         "Speech to text on your own machine",
+		Long:          "earshot turns speech into text with Whisper. Nothing leaves the machine.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			env.StateDir, err = config.StateDir()
+			return err
+		},
+	}
+	root.AddCommand(transcribeCommand(env), evalCommand(env), modelCommand(env), versionCommand(env))
+	return root
+}

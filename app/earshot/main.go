@@ -1,0 +1,27 @@
+// Earshot is an offline speech-to-text program: it turns recordings into text on
+// the machine it runs on. What it can do is in app/cli; here is only the start of
+// the process and its end.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"earshot/app/cli"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run carries out one command line and returns the exit status. The first
+// interrupt asks the command to stop; a second one ends the process at once.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return cli.Run(ctx, args, stdin, stdout, stderr)
+}
