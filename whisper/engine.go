@@ -1,8 +1,6 @@
 package whisper
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"earshot/whisper/token"
@@ -32,20 +30,46 @@ type Engine struct {
 	// Suppress are tokens that never come out; SuppressBegin may not come first
 	// (SuppressTokens and SuppressBlank in decoding.py).
 	Suppress, SuppressBegin []int
+	// AlignmentHeads are the cross-attention heads that word times come from.
+	AlignmentHeads []Head
 }
 
-// Options say how one window is decoded. The zero value detects the language and
-// uses the guards' defaults.
+// Options say how a window is decoded. The zero value detects the language and
+// decodes greedily, without timestamps or word times, with all guards.
 type Options struct {
 	// Language is a code such as "en"; empty asks the model, for each window.
 	// English-only models take "" and "en".
 	Language string
-	// MaxTokens ends the text after so many tokens; 0 means a cap that grows with
-	// the length of the audio (see capFor).
+	// Languages are those that detection may choose from; none means all.
+	Languages []string
+	// Decide, if set, is asked what language to use when one was detected: it is
+	// given the likeliest and its probability.
+	Decide    func(detected string, probability float64) string
+	Translate bool // into English, instead of writing down what is said
+
+	Timestamps bool // decode with timestamp tokens
+	Words      bool // find the times of words; without Timestamps segments follow from them
+	RawWords   bool // leave word times as alignment gives them, marks apart
+
+	// Breaks are the seconds at which the window was put together from stretches that
+	// lie apart in the recording; no segment goes over one.
+	Breaks []float64
+
+	Beam         int       // texts kept at a time at temperature 0; 0 and 1 are greedy
+	Temperatures []float64 // tried in turn; nil means Temperatures
+
+	Prompt   string // text that the window is to be understood to follow
+	Hotwords string // words that are likely
+	Prefix   string // what the text begins with; not part of the result
+
+	// MaxTokens is how many tokens a segment may have; the text goes on in the next.
+	// 0 means any number.
 	MaxTokens int
-	// NoLoopGuard lets the decoder repeat itself until the cap.
-	NoLoopGuard bool
-	// Partial, if set, is called with the whole text so far after each token.
+	// NoGuards decodes as the bare model does: no cap but the last position, no end
+	// of loops, no text thrown away.
+	NoGuards bool
+	// Partial, if set, is called with the whole text so far after each token. A text
+	// that has to be decoded again starts over.
 	Partial func(text string)
 }
 
@@ -58,56 +82,24 @@ const (
 	Looped    Stop = "loop"        // the model repeated itself; the repeats are cut
 )
 
-// Result is what was heard in one window.
+// Result is what was heard in one window. Times are seconds from its start.
 type Result struct {
-	Language string // code
-	Tokens   []int  // text tokens, without prompt and end-of-text
-	Text     string // valid UTF-8
-	Stop     Stop
-	// LogProb is the mean natural log-probability of Tokens and, where the model
-	// ended by itself, of end-of-text.
-	LogProb float64
-	// NoSpeech is the probability that the model gave to "no speech", 0 to 1.
-	NoSpeech   float64
+	Language            string // code
+	LanguageProbability float64
+	Segments            []Segment
+	Text                string  // of all segments, valid UTF-8
+	Dropped             string  // why the text was thrown away; then there are no segments
+	Done                float64 // up to where the audio is decoded; less than its length where the last segment is cut off
+
+	Tokens           []int // with timestamps, without prompt and end-of-text; also of a text thrown away
+	Stop             Stop
+	Temperature      float64
+	LogProb          float64 // mean natural log-probability of the tokens and end-of-text
+	NoSpeech         float64 // probability that the model gave to "no speech"
+	CompressionRatio float64 // of the text, by zlib
+
 	EncodeTime time.Duration // features and encoder
 	DecodeTime time.Duration // cross-attention caches, language and text
-}
-
-// Transcribe decodes up to 30 s of 16 kHz samples, padded with zeros to a full
-// window, to text without timestamps.
-func (e *Engine) Transcribe(ctx context.Context, samples []float32, opts Options) (Result, error) {
-	if len(samples) > WindowSeconds*SampleRate {
-		return Result{}, fmt.Errorf("transcribe: %d samples do not fit a window of %d s", len(samples), WindowSeconds)
-	}
-	if err := e.CheckLanguage(opts.Language); err != nil {
-		return Result{}, fmt.Errorf("transcribe: %w", err)
-	}
-	start := time.Now()
-	enc, err := e.encode(ctx, samples)
-	if err != nil {
-		return Result{}, err
-	}
-	encoded := time.Now()
-	session, err := e.Decoder.Begin(ctx, []Encoded{enc}, SessionOptions{})
-	if err != nil {
-		return Result{}, err
-	}
-	defer session.Close()
-	if opts.MaxTokens == 0 {
-		opts.MaxTokens = capFor(len(samples))
-	}
-	result, err := e.decode(ctx, session, opts)
-	if err != nil {
-		return Result{}, err
-	}
-	result.EncodeTime, result.DecodeTime = encoded.Sub(start), time.Since(encoded)
-	return result, nil
-}
-
-func (e *Engine) encode(ctx context.Context, samples []float32) (Encoded, error) {
-	frames := 2 * e.Dims.AudioCtx
-	mel := Mel{Bands: e.Dims.Mels, Frames: frames, Data: e.Features.LogMel(samples, frames)}
-	return e.Encoder.Encode(ctx, mel)
 }
 
 // capFor is how many tokens so many samples may become: 12 a second and 24 on top,

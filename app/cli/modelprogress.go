@@ -26,8 +26,8 @@ const lineEvery = 10 * time.Second
 
 func newModelProgress(out io.Writer) *modelProgress {
 	p := &modelProgress{out: out}
-	if isTerminal(out) {
-		p.bars = mpb.New(mpb.WithOutput(out), mpb.WithWidth(40))
+	if screen := terminal(out); screen != nil {
+		p.bars = mpb.New(mpb.WithOutput(screen), mpb.WithWidth(40))
 	}
 	return p
 }

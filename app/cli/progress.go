@@ -14,47 +14,59 @@ import (
 	"earshot/audio"
 )
 
-// isTerminal says whether a person looks at w.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// terminal returns the terminal that a person looks at when w is written to, or nil.
+func terminal(w io.Writer) *os.File {
+	if a, ok := w.(*aboveBar); ok {
+		w = a.w
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// aboveBar is a terminal on which a progress bar may be: what is written goes above
+// it. Elsewhere it is the writer that it is made of.
+type aboveBar struct {
+	env *Env
+	w   io.Writer
+}
+
+func (a *aboveBar) Write(p []byte) (int, error) {
+	if a.env.bars != nil && terminal(a.w) != nil {
+		return a.env.bars.Write(p)
+	}
+	return a.w.Write(p)
 }
 
 // progress is a bar on a terminal. Elsewhere it shows nothing.
 type progress struct {
-	bars *mpb.Progress // nil: nothing is shown
-	bar  *mpb.Bar
+	env *Env
+	bar *mpb.Bar // nil: nothing is shown
 }
 
 func newProgress(env *Env, name string, total int64, right ...decor.Decorator) progress {
-	if !isTerminal(env.Stderr) {
+	screen := terminal(env.Stderr)
+	if screen == nil {
 		return progress{}
 	}
-	bars := mpb.New(mpb.WithOutput(env.Stderr), mpb.WithWidth(24))
-	return progress{bars, bars.AddBar(total, mpb.BarRemoveOnComplete(),
+	env.bars = mpb.New(mpb.WithOutput(screen), mpb.WithWidth(24))
+	return progress{env, env.bars.AddBar(total, mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name(name+" ")), mpb.AppendDecorators(right...))}
 }
 
 func (p *progress) reached(n int64) {
-	if p.bars != nil {
+	if p.bar != nil {
 		p.bar.SetCurrent(n)
 	}
 }
 
-// print writes one line to w, above the bar where both are on a terminal.
-func (p *progress) print(w io.Writer, line string) error {
-	if p.bars != nil && isTerminal(w) {
-		w = p.bars
-	}
-	_, err := fmt.Fprintln(w, line)
-	return err
-}
-
 // close removes the bar.
 func (p *progress) close() {
-	if p.bars != nil {
+	if p.bar != nil {
 		p.bar.Abort(true)
-		p.bars.Wait()
+		p.env.bars.Wait()
+		p.env.bars, p.bar = nil, nil
 	}
 }
 

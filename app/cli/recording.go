@@ -9,7 +9,8 @@ import (
 	"earshot/audio/wave"
 )
 
-// recording is an audio file, or standard input, on its way to 16 kHz mono.
+// recording is one channel, or the mix, of an audio file or of standard input on
+// its way to 16 kHz mono.
 type recording struct {
 	name string
 	file *wave.Reader
@@ -17,7 +18,7 @@ type recording struct {
 }
 
 // openRecording opens a file; "-" is standard input.
-func openRecording(env *Env, path string) (*recording, error) {
+func openRecording(env *Env, path string, channel audio.Channel) (*recording, error) {
 	r := &recording{name: path}
 	var err error
 	if path == "-" {
@@ -29,7 +30,11 @@ func openRecording(env *Env, path string) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.mono, err = resample.To16k(r.file); err != nil {
+	mono, err := audio.Mono(r.file, channel)
+	if err == nil {
+		r.mono, err = resample.To16k(mono)
+	}
+	if err != nil {
 		r.file.Close()
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
@@ -52,4 +57,27 @@ func (r *recording) warn(w io.Writer) {
 	for _, text := range r.file.Warnings() {
 		fmt.Fprintf(w, "earshot: %s: warning: %s\n", r.name, text)
 	}
+}
+
+// speakerChannels lists the channels of a file that are to be transcribed each for
+// itself: copies of another channel are one speaker (cases.md, C19). copies says
+// which those are.
+func speakerChannels(path string) (channels []audio.Channel, copies []string, err error) {
+	f, err := wave.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	same, err := audio.SameChannels(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, first := range same {
+		if first == i {
+			channels = append(channels, audio.Channel(i+1))
+		} else {
+			copies = append(copies, fmt.Sprintf("channel %d is the same as channel %d", i+1, first+1))
+		}
+	}
+	return channels, copies, nil
 }

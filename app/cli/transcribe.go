@@ -2,52 +2,141 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"earshot/audio/vad"
+	"earshot/app/export"
+	"earshot/audio"
 	"earshot/whisper"
 )
 
+// transcribeFlags are the flags of `earshot transcribe`.
+type transcribeFlags struct {
+	engineFlags
+	outputFlags
+	task         string
+	beam         int
+	prompt       string
+	hotwords     string
+	temperatures []float64
+	window       string
+	noVAD        bool
+	sequential   bool
+	channels     string
+}
+
 func transcribeCommand(env *Env) *cobra.Command {
-	var flags engineFlags
+	var f transcribeFlags
 	cmd := &cobra.Command{
 		Use:   "transcribe FILE…",
 		Short: "Write down what is said in audio files",
-		Long: `Write down what is said in audio files, on standard output.
+		Long: `Write down what is said in audio files, on standard output or, with
+--output-dir, into files.
 
-A line comes out as soon as a stretch of up to 30 s is done. "-" reads standard
+Text comes out as soon as a stretch of up to 30 s is done. "-" reads standard
 input. The content of a file decides what it is, not its name. With several files
-each text comes behind a line "==> FILE <==". A file that can't be read does not
-keep the others from being done.`,
-		Example: "  earshot transcribe meeting.wav\n  arecord -d 10 -f S16_LE -r 16000 | earshot transcribe -",
-		Args:    cobra.MinimumNArgs(1),
+on standard output each text comes behind a line "==> FILE <==". A file that can't
+be read does not keep the others from being done.`,
+		Example: "  earshot transcribe meeting.wav\n" +
+			"  earshot transcribe --format srt,json --output-dir out *.mp3\n" +
+			"  arecord -d 10 -f S16_LE -r 16000 | earshot transcribe -",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			engine, err := openEngine(env, flags)
+			t, err := newTranscription(env, f)
 			if err != nil {
 				return err
 			}
-			return transcribeFiles(cmd.Context(), env, engine, whisper.Options{Language: flags.wanted()}, files)
+			return t.run(cmd.Context(), files)
 		},
 	}
-	flags.add(cmd)
+	f.engineFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.task, "task", "transcribe", "transcribe, or translate into English")
+	flags.IntVar(&f.beam, "beam", 1, "texts considered at a time; 1 is greedy")
+	flags.StringVar(&f.prompt, "prompt", "", "text that the speech follows on, for names and style")
+	flags.StringVar(&f.hotwords, "hotwords", "", "words that are likely")
+	flags.Float64SliceVar(&f.temperatures, "temperature", nil, "temperatures tried until a text is good enough (default 0 to 1 in steps of 0.2)")
+	flags.StringSliceVarP(&f.formats, "format", "f", nil, "txt, srt, vtt, json, jsonl, tsv, lrc or md; several with commas (default txt)")
+	flags.StringVarP(&f.dir, "output-dir", "o", "", "write FILE.FORMAT into this folder instead of standard output")
+	flags.BoolVar(&f.jsonLines, "json-lines", false, "print one JSON object for each segment as it comes")
+	flags.BoolVar(&f.words, "word-timestamps", false, "give the times of words too (json, jsonl, vtt)")
+	flags.StringVar(&f.window, "window", "auto", "auto, or full: always a window of 30 s")
+	flags.BoolVar(&f.noVAD, "no-vad", false, "transcribe everything, not only where somebody speaks")
+	flags.BoolVar(&f.sequential, "sequential", false, "windows of 30 s that follow the model's own timestamps; implies --no-vad")
+	flags.StringVar(&f.channels, "channels", "mix", "mix, each, or the number of one channel")
 	return cmd
 }
 
-func transcribeFiles(ctx context.Context, env *Env, engine *whisper.Engine, opts whisper.Options, files []string) error {
+// transcription is one call of `earshot transcribe`.
+type transcription struct {
+	env     *Env
+	flags   transcribeFlags
+	formats []export.Format
+	channel audio.Channel
+	listener
+}
+
+// newTranscription checks the flags and loads what they ask for.
+func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
+	t := &transcription{env: env, flags: f}
+	var err error
+	if t.formats, err = f.outputFlags.parse(); err != nil {
+		return nil, err
+	}
+	if t.channel, err = audio.ParseChannel(f.channels); err != nil {
+		return nil, fmt.Errorf("--channels: %w", err)
+	}
+	switch {
+	case f.task != "transcribe" && f.task != "translate":
+		return nil, fmt.Errorf("--task %s: transcribe or translate", f.task)
+	case f.window != "auto" && f.window != "full":
+		return nil, fmt.Errorf("--window %s: auto or full", f.window)
+	case f.beam < 1 || f.beam > maxBeam:
+		return nil, fmt.Errorf("--beam %d: 1 to %d", f.beam, maxBeam)
+	}
+	if t.engine, err = openEngine(env, f.engineFlags); err != nil {
+		return nil, err
+	}
+	if !f.noVAD && !f.sequential {
+		if t.detector, err = openDetector(env); err != nil {
+			return nil, err
+		}
+	}
+	t.sequential = f.sequential
+	t.options = whisper.Options{
+		Language:     f.wanted(),
+		Translate:    f.task == "translate",
+		Words:        true, // segments follow from the words
+		Beam:         f.beam,
+		Temperatures: f.temperatures,
+		Prompt:       f.prompt,
+		Hotwords:     f.hotwords,
+	}
+	return t, t.engine.Check(t.options)
+}
+
+// maxBeam bounds the memory of a beam: each text has a cache of its own.
+const maxBeam = 16
+
+func (t *transcription) run(ctx context.Context, files []string) error {
 	failed := 0
 	for _, file := range files {
-		if len(files) > 1 {
-			fmt.Fprintf(env.Stdout, "==> %s <==\n", file)
+		if len(files) > 1 && t.flags.dir == "" && !t.flags.jsonLines {
+			fmt.Fprintf(t.env.Stdout, "==> %s <==\n", file)
 		}
-		if err := transcribeFile(ctx, env, engine, opts, file); err != nil {
-			if ctx.Err() != nil || len(files) == 1 {
+		if err := t.file(ctx, file); err != nil {
+			if ctx.Err() != nil {
+				return errors.New("interrupted")
+			}
+			if len(files) == 1 {
 				return err
 			}
-			fmt.Fprintln(env.Stderr, "earshot:", err)
+			fmt.Fprintln(t.env.Stderr, "earshot:", err)
 			failed++
 		}
 	}
@@ -57,67 +146,110 @@ func transcribeFiles(ctx context.Context, env *Env, engine *whisper.Engine, opts
 	return nil
 }
 
-func transcribeFile(ctx context.Context, env *Env, engine *whisper.Engine, opts whisper.Options, file string) error {
-	in, err := openRecording(env, file)
+// file transcribes one file. What was heard before an error is written.
+func (t *transcription) file(ctx context.Context, file string) error {
+	channels := []audio.Channel{t.channel}
+	var copies []string
+	if t.channel == audio.Each {
+		if file == "-" {
+			return errors.New("--channels each reads a file once for each channel; standard input can't be read twice")
+		}
+		var err error
+		if channels, copies, err = speakerChannels(file); err != nil {
+			return err
+		}
+	}
+	for _, c := range copies {
+		fmt.Fprintf(t.env.Stderr, "earshot: %s: note: %s\n", file, c)
+	}
+	in, err := openRecording(t.env, file, channels[0])
 	if err != nil {
 		return err
 	}
+	out, err := newOutput(t.env.Stdout, t.flags.dir, t.formats, t.head(file, in), export.Options{WordTimes: t.flags.words})
+	if err != nil {
+		in.Close()
+		return err
+	}
+	if len(channels) == 1 {
+		err = t.channelOf(ctx, in, out.add)
+	} else {
+		err = t.each(ctx, file, in, channels, out)
+	}
+	paths, closeErr := out.close()
+	for _, p := range paths {
+		fmt.Fprintln(t.env.Stdout, p)
+	}
+	return errors.Join(err, closeErr)
+}
+
+// head is what is known of a transcript before the first word.
+func (t *transcription) head(file string, in *recording) export.Transcript {
+	head := export.Transcript{Title: file, Task: t.flags.task, Language: t.options.Language, Model: t.flags.model}
+	if n := in.samples(); n >= 0 {
+		head.Duration = float64(n) / audio.SampleRate
+	}
+	if info, err := os.Stat(file); err == nil {
+		head.Created = info.ModTime().Truncate(time.Second)
+	}
+	return head
+}
+
+// channelOf transcribes one channel and closes its recording.
+func (t *transcription) channelOf(ctx context.Context, in *recording, segment func(export.Segment) error) error {
 	defer in.Close()
-	bar := newAudioProgress(env, file, in.samples())
-	defer func() {
-		bar.close()
-		in.warn(env.Stderr)
-	}()
-	opts.Partial = bar.partial
-	_, err = hear(ctx, engine, opts, in, func(samples int, text string) error {
-		bar.reached(samples)
-		if text == "" {
-			return nil
+	bar := newAudioProgress(t.env, in.name, in.samples())
+	l := t.listener
+	l.options.Partial = bar.partial
+	l.reached = bar.reached
+	l.segment = func(s export.Segment) error {
+		if !t.flags.words {
+			s.Words = nil
 		}
-		return bar.print(env.Stdout, text)
-	})
+		return segment(s)
+	}
+	h, err := l.hear(ctx, in)
+	bar.close()
+	in.warn(t.env.Stderr)
+	for _, w := range h.warnings {
+		fmt.Fprintf(t.env.Stderr, "earshot: %s: warning: %.1f–%.1f s: %s\n", in.name, w.Start, w.End, w.Text)
+	}
 	return err
 }
 
-// heard is what an engine made of one recording.
-type heard struct {
-	texts          []string // one for each piece with words, without spaces around it
-	language       string   // code, of the last piece
-	tokens         int
-	samples        int           // at 16 kHz
-	encode, decode time.Duration // see whisper.Result
-}
-
-// text is all pieces, with one space between two.
-func (h *heard) text() string { return strings.Join(h.texts, " ") }
-
-// hear transcribes a recording piece by piece. It calls done, if that is not nil,
-// behind each piece with the samples done so far and the piece's text, which may be
-// empty. Where reading fails, what was read before is transcribed first.
-func hear(ctx context.Context, engine *whisper.Engine, opts whisper.Options, in *recording, done func(samples int, text string) error) (*heard, error) {
-	h := &heard{}
-	for piece, readErr := range vad.Pieces(in.mono, whisper.WindowSeconds*time.Second) {
-		r, err := engine.Transcribe(ctx, piece.Samples, opts)
-		if err != nil {
-			return h, fmt.Errorf("%s: %w", in.name, err)
-		}
-		text := strings.TrimSpace(r.Text)
-		if text != "" {
-			h.texts = append(h.texts, text)
-		}
-		h.language = r.Language
-		h.tokens += len(r.Tokens)
-		h.samples += len(piece.Samples)
-		h.encode += r.EncodeTime
-		h.decode += r.DecodeTime
-		if done != nil {
-			if err := done(h.samples, text); err != nil {
-				return h, fmt.Errorf("write the text of %s: %w", in.name, err)
+// each transcribes channels one after the other and writes them as one
+// conversation, by the time at which each says something.
+func (t *transcription) each(ctx context.Context, file string, in *recording, channels []audio.Channel, out *output) error {
+	var all []export.Segment
+	for i, channel := range channels {
+		if i > 0 {
+			var err error
+			if in, err = openRecording(t.env, file, channel); err != nil {
+				return err
 			}
 		}
-		if readErr != nil {
-			return h, readErr
+		err := t.channelOf(ctx, in, func(s export.Segment) error {
+			s.Speaker = fmt.Sprintf("channel %d", channel)
+			all = append(all, s)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return h, nil
+	slices.SortStableFunc(all, func(a, b export.Segment) int {
+		switch {
+		case a.Start < b.Start:
+			return -1
+		case a.Start > b.Start:
+			return 1
+		}
+		return 0
+	})
+	for _, s := range all {
+		if err := out.add(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -31,6 +31,16 @@ func equalRun(a, b []float32) int {
 	return min(len(a), len(b))
 }
 
+// invented counts samples of got that are neither right nor silence.
+func invented(got, want []float32) (n int) {
+	for i, s := range got {
+		if s != want[i] && s != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func reversed(s []float32) []float32 {
 	s = slices.Clone(s)
 	slices.Reverse(s)
@@ -76,6 +86,9 @@ func TestFLACDamage(t *testing.T) {
 			}
 			if n := equalRun(reversed(got.samples), reversed(want)); n < tc.after*1024 {
 				t.Errorf("the last %d samples are right, want %d", n, tc.after*1024)
+			}
+			if n := invented(got.samples, want); n > 0 {
+				t.Errorf("%d samples are neither right nor silent", n)
 			}
 			if n := len(got.warnings); n != 1 && tc.before != 20 {
 				t.Errorf("warnings %q", got.warnings)
@@ -185,6 +198,9 @@ func TestOggDamage(t *testing.T) {
 		}
 		if n := equalRun(reversed(got.samples), reversed(want.samples)); n < 117601-54400-1024 {
 			t.Errorf("%s: the last %d samples are right", name, n)
+		}
+		if n := invented(got.samples, want.samples); n > 0 {
+			t.Errorf("%s: %d samples are neither right nor silent", name, n)
 		}
 	}
 	cut := decode(t, file[:end-10])

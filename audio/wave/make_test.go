@@ -190,7 +190,7 @@ func vorbisFile(channels, rate, n int) []byte {
 	id = append(id, 0x88, 1) // both block sizes 2^8
 	comment := append([]byte("\x03vorbis"), make([]byte, 8)...)
 	comment = append(comment, 1)
-	headers := [][]byte{id, comment, vorbisSetup()}
+	headers := [][]byte{id, comment, vorbisSetup(false, 0)}
 	var packets [][]byte
 	var ends []int64
 	for i := range n + 1 { // the first one only fills the overlap
@@ -200,15 +200,20 @@ func vorbisFile(channels, rate, n int) []byte {
 	return oggFile(headers, packets, ends, 20)
 }
 
-func vorbisSetup() []byte {
+// vorbisSetup may be made hostile: with a codebook that has no code words, and with a
+// residue that begins behind its end, which is 0.
+func vorbisSetup(emptyBook bool, begin uint64) []byte {
 	w := bitWriter{b: []byte("\x05vorbis")}
 	w.put(8, 0) // one codebook
 	w.put(24, 0x564342)
 	w.put(16, 1) // dimensions
 	w.put(24, 2) // entries
-	w.put(2, 0)  // not ordered, not sparse
-	w.put(10, 0) // two code words of one bit
-	w.put(4, 0)  // no values
+	if emptyBook {
+		w.put(2+2, 2) // sparse, and no entry is used
+	} else {
+		w.put(2+5+5, 0) // two code words of one bit
+	}
+	w.put(4, 0) // no values
 	w.put(6+16, 0)
 	w.put(6, 0) // one floor
 	w.put(16, 1)
@@ -218,7 +223,8 @@ func vorbisSetup() []byte {
 	w.put(4, 4) // positions of 4 bits
 	w.put(4, 5)
 	w.put(6+16, 0) // one residue, of type 0
-	w.put(24+24+24, 0)
+	w.put(24, begin)
+	w.put(24+24, 0)
 	w.put(6+8+4, 0)
 	w.put(6+16, 0) // one mapping
 	w.put(1+1+2, 0)

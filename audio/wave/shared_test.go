@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"earshot/audio"
 )
@@ -132,6 +133,22 @@ func db(s []float32) float64 {
 		sum += float64(v) * float64(v)
 	}
 	return 10 * math.Log10(sum/float64(len(s)))
+}
+
+// quick runs f, which must take less than 100 ms; on a busy machine, in one of five
+// tries.
+func quick(t *testing.T, name string, f func()) {
+	t.Helper()
+	const limit = 100 * time.Millisecond
+	least := time.Duration(math.MaxInt64)
+	for try := 0; try < 5 && least >= limit; try++ {
+		start := time.Now()
+		f()
+		least = min(least, time.Since(start))
+	}
+	if least >= limit {
+		t.Errorf("%s took %v", name, least)
+	}
 }
 
 // isAbout reports whether err is one that Open explains the input with.

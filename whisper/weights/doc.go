@@ -27,6 +27,21 @@
 // offset. Magic, version and the two checksums stay where they are in every future
 // version, so that a newer file can be told from a damaged one.
 //
+// # Fingerprint
+//
+// The fingerprint of a model is the same in float32 and in float16, and in every
+// container. It is the SHA-256, in lower-case hex, over all tensors of the network
+// (the names that Tensors lists: no key biases, no output projection) in ascending
+// byte order of their names; for each tensor
+//
+//	u32 length of the name in bytes, the name
+//	u32 number of dimensions, each dimension as u32
+//	the values, row-major, rounded to float16, 2 bytes each
+//
+// with everything little-endian. Rounding is to nearest, ties to even: what rounds
+// beyond 65504 becomes infinite, what is small a subnormal or zero. Zero keeps its
+// sign. Every NaN is hashed as 0x7e00, whatever its payload and sign.
+//
 // # Who may do what
 //
 // A Model is safe for concurrent use. Store.Import, Pull and Remove take a lock on

@@ -10,22 +10,8 @@ import (
 	"io"
 )
 
-// fingerprint reads every tensor, checks its checksum, and returns the
-// fingerprint of the values:
-//
-// SHA-256, in lower-case hex, over all tensors of the network (the names that
-// Tensors lists: no key biases, no output projection) in ascending byte order of
-// their names; for each tensor
-//
-//	u32 length of the name, the name,
-//	u32 number of dimensions, each dimension as u32,
-//	the values, row-major, rounded to float16
-//
-// with everything little-endian. Rounding is to nearest, ties to even; magnitudes
-// that round above 65504 become infinities, small ones subnormals or zero. The sign of
-// zero is kept. Every NaN counts as 0x7e00, one stored as float16 too. So a model has
-// the same fingerprint in float32 and in float16, in every container.
-//
+// fingerprint reads every tensor, checks its checksum, and returns the fingerprint
+// of the values, as the package comment defines it. tensors are sorted by name;
 // data begins at the data offset of the file.
 func fingerprint(data io.ReaderAt, tensors []Tensor) (string, error) {
 	sum := sha256.New()

@@ -31,8 +31,8 @@ type Header struct {
 	Dims    Dims   `json:"dims"`
 	Licence string `json:"licence"` // SPDX, empty if unknown
 	Source  Source `json:"source"`
-	// Fingerprint identifies the values whatever container they came in (see
-	// Fingerprint in fingerprint.go for its definition).
+	// Fingerprint identifies the values, whatever container they came in (see the
+	// package comment).
 	Fingerprint string `json:"fingerprint"`
 	// AlignmentHeads are the decoder's cross-attention heads that follow the audio
 	// (reference: whisper/__init__.py, _ALIGNMENT_HEADS).

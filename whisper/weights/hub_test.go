@@ -254,7 +254,7 @@ func TestPullResumesLater(t *testing.T) {
 				t.Fatalf("a server that hangs up: %v", err)
 			}
 			k = madeUpKnown(c.then)
-			server.before, server.log, server.files = nil, nil, c.then.ct2Files("f16")
+			server = newHubServer(t, c.then.ct2Files("f16"))
 			if _, err := s.pull(context.Background(), k, server.hub(), pullOptions(k)); err != nil {
 				t.Fatal(err)
 			}

