@@ -39,6 +39,7 @@ func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float
 	if l.Context && l.before != "" {
 		opts.Prompt = l.before
 	}
+	samples = softEnd(samples)
 	r, err := l.Engine.Transcribe(ctx, samples, opts)
 	if err != nil {
 		return Heard{}, err

@@ -15,26 +15,32 @@ const (
 // voiceFrame is the step of the map of voiced sound: 10 ms.
 const voiceFrame = SampleRate / 100
 
-// voicedMap says for every 10 ms whether there is sound above the window's own
-// noise: more than 9 dB over its quietest tenth, and within 40 dB of its loudest.
-func voicedMap(samples []float32) []bool {
-	n := (len(samples) + voiceFrame - 1) / voiceFrame
-	level := make([]float64, n)
-	for i := range level {
+// frameLevels is the level of every 10 ms in dB against full scale.
+func frameLevels(samples []float32) []float64 {
+	levels := make([]float64, (len(samples)+voiceFrame-1)/voiceFrame)
+	for i := range levels {
 		part := samples[i*voiceFrame : min((i+1)*voiceFrame, len(samples))]
 		var energy float64
 		for _, v := range part {
 			energy += float64(v) * float64(v)
 		}
-		level[i] = 10 * math.Log10(energy/float64(len(part))+1e-12)
+		levels[i] = 10 * math.Log10(energy/float64(len(part))+1e-12)
 	}
+	return levels
+}
+
+// voicedMap says for every 10 ms whether there is sound above the window's own
+// noise: more than 9 dB over its quietest tenth, and within 40 dB of its loudest.
+func voicedMap(samples []float32) []bool {
+	levels := frameLevels(samples)
+	n := len(levels)
 	if n == 0 {
 		return nil
 	}
-	sorted := slices.Sorted(slices.Values(level))
+	sorted := slices.Sorted(slices.Values(levels))
 	floor := max(sorted[n/10]+9, sorted[n-1]-40)
 	voiced := make([]bool, n)
-	for i, l := range level {
+	for i, l := range levels {
 		voiced[i] = l > min(floor, sorted[n-1]-6)
 	}
 	return voiced

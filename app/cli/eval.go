@@ -19,7 +19,7 @@ import (
 func evalCommand(env *Env) *cobra.Command {
 	var flags engineFlags
 	var limit int
-	var vad bool
+	var whole bool
 	var jsonFile string
 	cmd := &cobra.Command{
 		Use:   "eval MANIFEST.tsv",
@@ -30,6 +30,9 @@ The manifest is tab-separated; its first line names the columns. path (relative 
 the manifest) and reference must be there; language is used when present. Both
 texts are normalised before they are compared: English numbers, spellings and
 contractions, plain Unicode folding elsewhere.
+
+What is measured is the model: each window decoded once, greedily, at temperature 0.
+--whole measures what users of transcribe get.
 
 With --language auto each recording is decoded in the language that the manifest
 gives for it, if any. A recording that can't be read is left out of all figures.`,
@@ -43,8 +46,10 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			if err != nil {
 				return err
 			}
-			l := &listener{engine: engine, options: whisper.Options{Words: true}}
-			if vad {
+			// The model as it is, for comparisons: the likeliest text at temperature 0.
+			l := &listener{engine: engine, options: whisper.Options{Temperatures: []float64{0}}}
+			if whole {
+				l.options = whisper.Options{Words: true}
 				if l.detector, err = openDetector(env); err != nil {
 					return err
 				}
@@ -57,7 +62,7 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&vad, "vad", false, "transcribe only where somebody speaks, as transcribe does")
+	cmd.Flags().BoolVar(&whole, "whole", false, "measure all that transcribe does: speech detection, other temperatures, a second look at what was passed over")
 	cmd.Flags().IntVar(&limit, "limit", 0, "take the first `N` recordings only")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the figures and every text to `FILE` (- is standard output)")
 	return cmd

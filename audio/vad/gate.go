@@ -3,18 +3,8 @@ package vad
 import (
 	"math"
 	"slices"
-
-	"github.com/mjibson/go-dsp/spectral"
-	"github.com/mjibson/go-dsp/window"
-
-	"earshot/audio"
 )
 
-// Levels are RMS over a chunk without its mean, in dB against full scale. Flatness
-// is the geometric over the arithmetic mean of the power spectrum between 190 and
-// 3500 Hz, the band that a telephone passes: 0.84 ± 0.02 for white noise, 0.3 to 0.6
-// in quiet rooms, below 0.2 in three quarters of all chunks of speech and above 0.6
-// in one of 25 (all of ../shared/audio, 2026-11-30).
 const (
 	silentDB      = -75 // below this nothing is speech, whatever it is like
 	quietDB       = -50 // below this flat noise is not worth a look
@@ -26,9 +16,10 @@ const (
 )
 
 // Gate is an energy and spectral-flatness gate in front of a slower Detector, which
-// it spares digital silence and low noise; alone it is a Detector that needs no
-// weights: speech is what stands out of the noise floor and is not flat. Alone it
-// takes music and bangs for speech, and loses speech in loud noise.
+// it spares digital silence and low noise and corrects on single tones. Alone it is a
+// Detector that needs no weights: speech is what stands out of the noise floor, is not
+// flat and is no tone. Alone it takes music, birds and bangs for speech, and loses
+// speech in loud noise.
 type Gate struct {
 	behind Detector // nil: alone
 	quiet  int      // chunks since the last one that was not quiet
@@ -52,30 +43,41 @@ func (g *Gate) Reset() {
 func (g *Gate) Probability(chunk []float32) float32 {
 	checkChunk(chunk)
 	level := levelDB(chunk)
-	if g.behind == nil {
-		return g.alone(level, chunk)
-	}
-	g.quiet++
-	if level >= quietDB || level >= silentDB && flatness(chunk) < quietFlatness {
+	switch {
+	case g.behind == nil && level < silentDB:
+		return 0
+	case g.behind == nil:
+		return g.alone(chunk)
+	case level >= quietDB || level >= silentDB && !flat(chunk):
 		g.quiet = 0
+	default:
+		g.quiet++
 	}
 	if g.quiet > holdChunks {
 		return 0
 	}
-	return g.behind.Probability(chunk)
-}
-
-// alone judges a chunk by its level over the noise floor and by its flatness. Both
-// limits were set on ../shared/audio against Silero's judgement of clean speech.
-func (g *Gate) alone(level float64, chunk []float32) float32 {
-	if level < silentDB {
+	p := g.behind.Probability(chunk)
+	if p > 0.1 && isTone(chunk) {
 		return 0
 	}
-	over := sigmoid(float32(level-g.floor.follow(level)-8) / 2)
-	if over < 0.01 {
-		return over
+	return p
+}
+
+func flat(chunk []float32) bool {
+	_, flatness := telephoneBand(chunk)
+	return flatness > quietFlatness
+}
+
+// alone judges a chunk by its level over the noise floor, in dB, and by its flatness.
+// The limits were set on ../shared/audio, for what Silero says of clean speech.
+func (g *Gate) alone(chunk []float32) float32 {
+	level, flatness := telephoneBand(chunk)
+	over := level - g.floor.follow(level)
+	p := sigmoid(float32(over-8)/2) * sigmoid(float32(0.45-flatness)/0.05)
+	if p > 0.1 && isTone(chunk) {
+		return 0
 	}
-	return over * sigmoid(float32(0.45-flatness(chunk))/0.05)
+	return p
 }
 
 // noiseFloor is the lowest level of the last 1.5 s: no speaker goes on for so long
@@ -87,7 +89,7 @@ type noiseFloor struct {
 }
 
 // lowestFloorDB is also the floor as long as there is nothing to know it by.
-const lowestFloorDB = -60
+const lowestFloorDB = -64
 
 // follow takes in the level of a chunk and returns the floor.
 func (f *noiseFloor) follow(level float64) float64 {
@@ -96,33 +98,14 @@ func (f *noiseFloor) follow(level float64) float64 {
 	return lowestFloorDB + slices.Min(f.levels[:])
 }
 
-// levelDB is the chunk's RMS level without its mean; -200 for digital silence.
-func levelDB(chunk []float32) float64 {
+// levelDB is the RMS level of x without its mean, in dB against full scale; -200 for
+// digital silence.
+func levelDB(x []float32) float64 {
 	var sum, squares float64
-	for _, v := range chunk {
+	for _, v := range x {
 		sum += float64(v)
 		squares += float64(v) * float64(v)
 	}
-	mean := sum / float64(len(chunk))
-	return 10 * math.Log10(max(1e-20, squares/float64(len(chunk))-mean*mean))
-}
-
-// welch averages three windows over a chunk, 62.5 Hz a bin.
-var welch = spectral.PwelchOptions{NFFT: 256, Noverlap: 128, Window: window.Hann}
-
-// flatness is 0 for a tone and 1 for an even spectrum.
-func flatness(chunk []float32) float64 {
-	x := make([]float64, len(chunk))
-	for i, v := range chunk {
-		x[i] = float64(v)
-	}
-	power, _ := spectral.Pwelch(x, audio.SampleRate, &welch)
-	const from, to = 3, 57 // bins
-	var sum, logs float64
-	for _, p := range power[from:to] {
-		p += 1e-15 // the quantisation noise of 16 bits has 1e-14
-		sum += p
-		logs += math.Log(p)
-	}
-	return math.Exp(logs/(to-from)) / (sum / (to - from))
+	mean := sum / float64(len(x))
+	return 10 * math.Log10(max(1e-20, squares/float64(len(x))-mean*mean))
 }

@@ -9,7 +9,8 @@ import (
 // Options say where speech begins and ends.
 type Options struct {
 	// Speech begins with a chunk whose probability is at least Threshold; a pause
-	// begins with one below EndThreshold and lasts until Threshold is reached again.
+	// begins with one below EndThreshold and lasts until Threshold is reached again
+	// (silero_vad/utils_vad.py: get_speech_timestamps).
 	Threshold, EndThreshold float32
 
 	MinSpeech  time.Duration // what reaches Threshold for less in all was no speech
@@ -28,7 +29,7 @@ func LiveOptions() Options {
 		MinSpeech:    96 * time.Millisecond,
 		MinSilence:   512 * time.Millisecond,
 		PreRoll:      300 * time.Millisecond,
-		Trail:        300 * time.Millisecond,
+		Trail:        400 * time.Millisecond,
 		Longest:      20 * time.Second,
 		Apart:        5 * time.Second,
 	}

@@ -137,7 +137,7 @@ func (s *Segmenter) advance(events []Event, p float32) []Event {
 	case s.state == silent:
 	case s.pause >= 0 && s.judged()-s.pause >= s.opts.minSilence:
 		events = s.end(events)
-	case s.state == speech && s.judged()-s.start >= s.opts.longest:
+	case s.judged()-s.start >= s.opts.longest:
 		events = s.cut(events)
 	}
 	return events
@@ -154,8 +154,12 @@ func (s *Segmenter) end(events []Event) []Event {
 }
 
 // cut closes the segment because it is long enough. What is behind the cut begins
-// another one, if it has speech.
+// another one, if it has speech. What is not known to be speech by then is forgotten.
 func (s *Segmenter) cut(events []Event) []Event {
+	if s.state == perhaps {
+		s.state = silent
+		return events
+	}
 	at := s.cutPoint()
 	events = append(events, s.ended(at))
 	s.free, s.start = at, at

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,7 +99,7 @@ func TestSegmenter(t *testing.T) {
 // TestSegmenterCut has a voice that never stops: segments are closed at the longest
 // length, in the pause if there is one, and nothing is lost between them.
 func TestSegmenterCut(t *testing.T) {
-	always := signal(string(slices.Repeat([]byte("9"), 100)))
+	always := signal(strings.Repeat("9", 100))
 	withPause := slices.Clone(always)
 	for i := 25*ChunkSamples + 100; i < 28*ChunkSamples; i++ {
 		withPause[i] = 0.1
@@ -133,7 +134,7 @@ func TestSegmenterCut(t *testing.T) {
 
 // TestSegmenterCutBeforeSilence: what is left behind a cut must have speech.
 func TestSegmenterCutBeforeSilence(t *testing.T) {
-	x := signal(string(slices.Repeat([]byte("9"), 30)) + "0000000000000")
+	x := signal(strings.Repeat("9", 30) + "0000000000000")
 	all := segments(NewSegmenter(loudness{}, inChunks), x, 512)
 	if len(all) != 1 || all[0].End < 30*ChunkSamples {
 		t.Errorf("got %d segments, the first until %d; want one until %d or later", len(all), all[0].End, 30*ChunkSamples)
@@ -207,16 +208,18 @@ func TestSegmenterEvents(t *testing.T) {
 	}
 }
 
-// TestSegmenterMemory feeds an hour of silence and an hour of speech.
+// TestSegmenterMemory feeds hours of silence, of speech, and of what is neither: above
+// the end threshold, after too little or enough speech.
 func TestSegmenterMemory(t *testing.T) {
-	for _, digit := range []string{"0", "9"} {
+	for _, c := range []struct{ first, then string }{{"", "0"}, {"", "9"}, {"9", "4"}, {"999", "4"}} {
 		s := NewSegmenter(loudness{}, inChunks)
-		block := signal(string(slices.Repeat([]byte(digit), 8)))
+		s.Feed(signal(c.first))
+		block := signal(strings.Repeat(c.then, 8))
 		for range 3600 * audio.SampleRate / len(block) {
 			s.Feed(block)
 		}
 		if got := cap(s.buf); got > 200*ChunkSamples {
-			t.Errorf("%s: %d samples are held", digit, got)
+			t.Errorf("%s, then %s: %d samples are held", c.first, c.then, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package vad
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -116,4 +117,15 @@ func BenchmarkSilero(b *testing.B) {
 		s.Probability(chunk)
 	}
 	b.ReportMetric(ChunkSamples/float64(audio.SampleRate)*float64(b.N)/b.Elapsed().Seconds(), "×real-time")
+}
+
+// BenchmarkSpeech is all that a recording goes through.
+func BenchmarkSpeech(b *testing.B) {
+	d := NewGate(realSilero(b))
+	x := read(b, "jfk/jfk.wav")
+	for b.Loop() {
+		for range Speech(&samples{x, io.EOF}, d, FileOptions()) {
+		}
+	}
+	b.ReportMetric(float64(len(x))/audio.SampleRate*float64(b.N)/b.Elapsed().Seconds(), "×real-time")
 }

@@ -19,9 +19,14 @@ type sileroConv struct {
 	outputs, inputs int
 }
 
-// NewSilero makes the network of its weights. tensors gives the values of a tensor
-// of silero_vad_16k.safetensors, row-major, or an error when there is none with that
-// name and shape. The values are copied.
+// NewSilero makes the network of its weights. tensors gives the values of a tensor,
+// row-major, or an error when there is none with that name and shape; the names are
+// those of silero_vad/data/silero_vad_16k.safetensors in the Python package. The values
+// are copied.
+//
+// What the Python package runs are the weights in its .jit and .onnx files. In 6.2.3
+// the .safetensors file has those of another training run, with probabilities that
+// differ by up to 0.36.
 func NewSilero(tensors func(name string, shape ...int) ([]float32, error)) (*Silero, error) {
 	l := sileroLoader{tensors: tensors}
 	s := &Silero{
