@@ -132,11 +132,15 @@ func TestMaxTokens(t *testing.T) {
 
 // TestLanguageHysteresis is case C68.
 func TestLanguageHysteresis(t *testing.T) {
-	l := &Listener{language: "th"}
-	if got := l.decide(voice(1.2))("en", 0.45); got != "th" {
-		t.Errorf("0.45 over 1.2 s: switched to %s", got)
+	l := &Listener{Engine: newStub(t, nil), language: "zh"}
+	heard := func(probability float64) spoken {
+		logits := []float32{logit(probability, 1), 0} // English against Chinese
+		return spoken{"en", probability, logits}
 	}
-	if got := l.decide(voice(6))("en", 0.95); got != "en" {
-		t.Errorf("0.95 over 6 s: stayed with %s", got)
+	if l.switches(heard(0.45), 1.2) {
+		t.Error("0.45 over 1.2 s: switched")
+	}
+	if !l.switches(heard(0.95), 6) {
+		t.Error("0.95 over 6 s: stayed")
 	}
 }

@@ -42,9 +42,6 @@ type Options struct {
 	Language string
 	// Languages are those that detection may choose from; none means all.
 	Languages []string
-	// Decide, if set, is asked what language to use when one was detected: it is
-	// given the likeliest and its probability.
-	Decide    func(detected string, probability float64) string
 	Translate bool // into English, instead of writing down what is said
 
 	Timestamps bool // decode with timestamp tokens

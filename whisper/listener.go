@@ -3,6 +3,7 @@ package whisper
 import (
 	"context"
 	"math"
+	"time"
 )
 
 // Listener transcribes the pieces of one recording in order. It remembers the
@@ -29,21 +30,36 @@ type Heard struct {
 // Span is a stretch of a piece, in seconds from its start.
 type Span struct{ Start, End float64 }
 
-// Piece transcribes one piece of up to 30 s; breaks are Options.Breaks.
+// Piece transcribes one piece of up to 30 s; breaks are Options.Breaks. Where the
+// language changes inside, the piece is transcribed in parts.
 func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float64) (Heard, error) {
+	samples = softEnd(samples)
+	start := time.Now()
+	enc, err := l.Engine.Encode(ctx, samples)
+	if err != nil {
+		return Heard{}, err
+	}
+	encodeTime := time.Since(start)
 	opts := l.Options
 	opts.Breaks = breaks
 	if opts.Language == "" {
-		opts.Decide = l.decide(samples)
+		change, err := l.languageIn(ctx, enc, samples)
+		if err != nil {
+			return Heard{}, err
+		}
+		if change > 0 {
+			return l.parts(ctx, samples, change)
+		}
+		opts.Language = l.language
 	}
 	if l.Context && l.before != "" {
 		opts.Prompt = l.before
 	}
-	samples = softEnd(samples)
-	r, err := l.Engine.Transcribe(ctx, samples, opts)
+	r, err := l.Engine.Decode(ctx, enc, samples, opts)
 	if err != nil {
 		return Heard{}, err
 	}
+	r.EncodeTime = encodeTime
 	h, err := l.cover(ctx, samples, opts, r)
 	if err == nil && h.Dropped == "" && h.good() {
 		l.before = h.Text
@@ -51,23 +67,26 @@ func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float
 	return h, err
 }
 
-// A language change needs evidence: that much voiced sound, and that probability
-// (cases.md, C68). Short utterances in a language that the model knows less well are
-// else written as English.
-const (
-	switchSeconds     = 2.5
-	switchProbability = 0.7
-)
-
-// decide keeps the recording's language unless another is well heard.
-func (l *Listener) decide(samples []float32) func(string, float64) string {
-	return func(detected string, probability float64) string {
-		enough := probability >= switchProbability && voicedSeconds(voicedMap(samples)) >= switchSeconds
-		if l.language == "" || enough {
-			l.language = detected
-		}
-		return l.language
+// parts transcribes a piece in which another language begins at a sample.
+func (l *Listener) parts(ctx context.Context, samples []float32, change int) (Heard, error) {
+	first := Listener{Engine: l.Engine, Options: l.Options, Context: l.Context, before: l.before}
+	first.Options.Language = l.language
+	h, err := first.Piece(ctx, samples[:change])
+	if err != nil {
+		return h, err
 	}
+	l.language = "" // what follows was heard well enough
+	rest, err := l.Piece(ctx, samples[change:])
+	if err != nil {
+		return h, err
+	}
+	h.add(rest.Result, float64(change)/SampleRate)
+	h.Done = float64(change)/SampleRate + rest.Done
+	h.Coverage = min(h.Coverage, rest.Coverage)
+	for _, u := range rest.Uncovered {
+		h.Uncovered = append(h.Uncovered, Span{u.Start + float64(change)/SampleRate, u.End + float64(change)/SampleRate})
+	}
+	return h, nil
 }
 
 // A tail this long, or this much of it voiced, that the text does not reach is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"earshot/whisper/token"
 )
@@ -56,49 +57,61 @@ func leadingSpace(s string) string {
 }
 
 // language returns the code of the language wanted, or of what the model hears in
-// the window, with its probability among the languages allowed (detect_language in
-// decoding.py). A model that knows one language only has no language tokens.
+// the window, with its probability among the languages allowed. A model that knows
+// one language only has no language tokens.
 func (w *window) language(ctx context.Context) (string, float64, error) {
-	tok := w.engine.Tokenizer
 	if known, ok := token.FindLanguage(w.opts.Language); ok {
 		return known.Code, 1, nil
 	}
-	if !tok.Multilingual() {
+	if !w.engine.Tokenizer.Multilingual() {
 		return "en", 1, nil
 	}
-	out, err := w.session.Step(ctx, []Input{{Tokens: []int{tok.StartOfTranscript}, Rows: 1}})
-	if err != nil {
-		return "", 0, err
-	}
-	code, p := w.engine.likeliest(out.Logits[0], w.opts.Languages)
-	if w.opts.Decide != nil {
-		code = w.opts.Decide(code, p)
-	}
-	return code, p, nil
+	heard, err := w.engine.hearLanguage(ctx, w.session, w.opts.Languages)
+	return heard.code, heard.probability, err
 }
 
-// likeliest is the language with the largest logit, of those allowed (of all for
-// none), and its share.
-func (e *Engine) likeliest(logits []float32, allowed []string) (code string, probability float64) {
+// spoken is what a model says about the language of a stretch of speech.
+type spoken struct {
+	code        string // the likeliest
+	probability float64
+	logits      []float32 // of all languages, in the order of their tokens
+}
+
+// hearLanguage asks for the token behind start-of-transcript (detect_language in
+// decoding.py), on the first sequence of a session. Of the languages allowed, all
+// for none, the likeliest is returned.
+func (e *Engine) hearLanguage(ctx context.Context, session Session, allowed []string) (spoken, error) {
 	tok := e.Tokenizer
+	out, err := session.Step(ctx, []Input{{Tokens: []int{tok.StartOfTranscript}, Rows: 1}})
+	if err != nil {
+		return spoken{}, err
+	}
+	languages := tok.Languages()
+	logits := slices.Clone(out.Logits[0][tok.FirstLanguage : tok.FirstLanguage+len(languages)])
 	var ids []int
 	for _, a := range allowed {
 		if id, ok := tok.Language(a); ok {
-			ids = append(ids, id)
+			ids = append(ids, id-tok.FirstLanguage)
 		}
 	}
-	if len(ids) == 0 {
-		for i := range tok.Languages() {
-			ids = append(ids, tok.FirstLanguage+i)
+	if len(ids) > 0 {
+		for i := range logits {
+			if !slices.Contains(ids, i) {
+				logits[i] = never
+			}
 		}
 	}
-	chosen := make([]float32, len(ids))
-	for i, id := range ids {
-		chosen[i] = logits[id]
+	best := argmax(logits)
+	return spoken{languages[best].Code, softmaxAt(logits, best), logits}, nil
+}
+
+// share is the probability of one language.
+func (s spoken) share(tok *token.Tokenizer, code string) float64 {
+	id, ok := tok.Language(code)
+	if !ok {
+		return 0
 	}
-	best := argmax(chosen)
-	code, _ = tok.LanguageCode(ids[best])
-	return code, softmaxAt(chosen, best)
+	return softmaxAt(s.logits, id-tok.FirstLanguage)
 }
 
 // Check refuses options that the model can't serve.

@@ -11,6 +11,7 @@ type Segment struct {
 	Start, End float64 // seconds from the start of the window
 	Text       string  // without spaces around it
 	Words      []Word  // where asked for
+	Language   string  // code
 }
 
 // stampedSegments cuts a text with timestamp tokens into segments. A start without

@@ -91,6 +91,9 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 		r.Language, r.LanguageProbability = language, probability
+		for i := range r.Segments {
+			r.Segments[i].Language = language
+		}
 		if r.good() {
 			best = r
 			break

@@ -139,7 +139,7 @@ func (l *listener) take(h *heard, w whisper.Heard, samples int, place func(start
 func exported(s whisper.Segment, r *whisper.Result, place func(start, end float64) (float64, float64)) export.Segment {
 	out := export.Segment{
 		Text:     s.Text,
-		Language: r.Language,
+		Language: s.Language,
 		Decoding: &export.Decoding{
 			AvgLogProb:       r.LogProb,
 			NoSpeechProb:     r.NoSpeech,

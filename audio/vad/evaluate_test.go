@@ -2,7 +2,6 @@ package vad
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,11 +91,7 @@ func clipsOf(t *testing.T, pattern string) []string {
 
 // detectors are what users run: Silero behind the gate, or the gate alone.
 func detectors(t *testing.T) map[string]Detector {
-	all := map[string]Detector{"gate alone": NewGate(nil)}
-	if os.Getenv("EARSHOT_TEST_SILERO") != "" {
-		all["silero"] = NewGate(realSilero(t))
-	}
-	return all
+	return map[string]Detector{"gate alone": NewGate(nil), "silero": NewGate(realSilero(t))}
 }
 
 // TestEvaluateSpeech: what is lost of speech, with the options for recordings. The

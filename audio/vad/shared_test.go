@@ -8,7 +8,18 @@ import (
 	"earshot/audio"
 	"earshot/audio/resample"
 	"earshot/audio/wave"
+	"earshot/whisper/backendtest"
 )
+
+// realSilero is the network that users run.
+func realSilero(t testing.TB) *Silero {
+	t.Helper()
+	s, err := NewSilero(backendtest.Silero(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // shared is the path of a recording in the folder of test audio beside the
 // repository.

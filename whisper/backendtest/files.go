@@ -38,15 +38,7 @@ func Shared(t testing.TB, path string) string {
 // the test is skipped, except under CI=true, where it fails.
 func Model(t testing.TB, name string) *weights.Model {
 	t.Helper()
-	state := os.Getenv("EARSHOT_STATE")
-	if state == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		state = filepath.Join(home, ".local", "state", "earshot")
-	}
-	path, err := weights.Store{Dir: filepath.Join(state, "models")}.Path(name)
+	path, err := store(t).Path(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		absent(t, err.Error())
 	}
@@ -59,6 +51,33 @@ func Model(t testing.TB, name string) *weights.Model {
 	}
 	t.Cleanup(func() { m.Close() })
 	return m
+}
+
+// Silero returns the tensors of the voice activity network in the user's store, on
+// the same terms as Model.
+func Silero(t testing.TB) func(name string, shape ...int) ([]float32, error) {
+	t.Helper()
+	tensors, err := store(t).Silero()
+	if errors.Is(err, fs.ErrNotExist) {
+		absent(t, err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tensors
+}
+
+func store(t testing.TB) weights.Store {
+	t.Helper()
+	state := os.Getenv("EARSHOT_STATE")
+	if state == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		state = filepath.Join(home, ".local", "state", "earshot")
+	}
+	return weights.Store{Dir: filepath.Join(state, "models")}
 }
 
 func absent(t testing.TB, what string) {
