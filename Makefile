@@ -16,16 +16,17 @@ help: ## List what can be made
 
 run: build ## Transcribe the sample recording
 	@scripts/models tiny.en
-	bin/earshot transcribe $(SAMPLE)
+	@bin/earshot transcribe $(SAMPLE)
 
 test: build ## Run the tests, with real models (up to 10 minutes)
 	@scripts/models tiny.en base
+	@scripts/setup opus
 	@scripts/test
 
 # The version comes from git by hand, not by -buildvcs, which fails in a folder
 # that belongs to someone else (a container with the source mounted).
 build: setup ## Build bin/earshot
-	scripts/go build -trimpath -buildvcs=false -ldflags '-X earshot/app/cli.version=$(VERSION)' -o bin/earshot ./app/earshot
+	@scripts/go build -trimpath -buildvcs=false -ldflags '-X earshot/app/cli.version=$(VERSION)' -o bin/earshot ./app/earshot
 
 setup: ## Install, or name, what this machine lacks
 	@scripts/setup

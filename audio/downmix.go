@@ -42,7 +42,8 @@ func ParseChannel(s string) (Channel, error) {
 // The mix is the mean of the channels that carry sound, so that full scale is never
 // passed. Left out are channels more than 40 dB below the loudest, which would only
 // make it quieter, and of two channels that cancel each other (correlation below
-// -0.5, one of them wired with the wrong polarity) the quieter one. What a channel
+// -0.5, one of them wired with the wrong polarity) the quieter one; where they are
+// within 1 dB, the louder one, since what it has more is noise. What a channel
 // carries is judged over about the last 30 s and the quarter of a second to come,
 // weighted by energy so that pauses do not count; a change of mind is faded over
 // 20 ms. That quarter of a second is the delay of a live source; it does not shift
@@ -92,6 +93,8 @@ func (p *picker) Read(dst []float32) (int, error) {
 const (
 	silentRatio = 1e-4 // energy against the loudest channel: -40 dB
 	cancelling  = -0.5 // correlation
+	nearlyEqual = 0.8  // energy against the louder of two: -1 dB
+	settled     = 1e-4 // energies that are this near change no decision
 	mixBlock    = 0.25 // seconds between decisions
 	mixMemory   = 30   // seconds until what a channel carried counts 1/e
 	mixFade     = 0.02 // seconds
@@ -173,7 +176,7 @@ func (m *mixer) measure(block []float32) {
 }
 
 // decide sets the target gains: the loudest channel is kept, then each next one
-// unless it is silent or cancels one that is kept.
+// unless it is silent or cancels one that is kept, whose place it may take.
 func (m *mixer) decide() {
 	order := make([]int, m.ch)
 	for i := range order {
@@ -183,8 +186,14 @@ func (m *mixer) decide() {
 	var kept []int
 	loudest := m.product(order[0], order[0])
 	for _, c := range order {
-		if m.product(c, c) >= silentRatio*loudest && !m.cancels(c, kept) {
+		if m.product(c, c) < silentRatio*loudest {
+			break
+		}
+		switch k := m.cancels(c, kept); {
+		case k < 0:
 			kept = append(kept, c)
+		case m.cleaner(c, kept[k]):
+			kept[k] = c
 		}
 	}
 	clear(m.target)
@@ -195,14 +204,21 @@ func (m *mixer) decide() {
 
 func (m *mixer) product(i, j int) float64 { return m.energy[min(i, j)*m.ch+max(i, j)] }
 
-// cancels reports whether c has the opposite sign of a channel of kept.
-func (m *mixer) cancels(c int, kept []int) bool {
-	for _, k := range kept {
-		if m.product(c, k) < cancelling*math.Sqrt(m.product(c, c)*m.product(k, k)) {
-			return true
-		}
+// cancels returns which of kept has the opposite sign of c, -1 for none.
+func (m *mixer) cancels(c int, kept []int) int {
+	return slices.IndexFunc(kept, func(k int) bool {
+		return m.product(c, k) < cancelling*math.Sqrt(m.product(c, c)*m.product(k, k))
+	})
+}
+
+// cleaner reports whether c, which is no louder than k, holds the same with less
+// noise. A channel that is in use needs no reason to stay.
+func (m *mixer) cleaner(c, k int) bool {
+	most := m.product(k, k)
+	if m.target[c] == 0 {
+		most *= 1 - settled
 	}
-	return false
+	return m.product(c, c) < most && m.product(c, c) >= nearlyEqual*m.product(k, k)
 }
 
 // mix applies the gains: those of the block before fade into the new ones.

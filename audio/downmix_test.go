@@ -55,6 +55,14 @@ func scaled(s []float32, by float32) []float32 {
 	return out
 }
 
+func magnitude(s []float32) []float32 {
+	out := slices.Clone(s)
+	for i, v := range out {
+		out[i] = max(v, -v)
+	}
+	return out
+}
+
 func sum(a, b []float32) []float32 {
 	out := slices.Clone(a)
 	for i := range out {
@@ -136,8 +144,13 @@ func TestMix(t *testing.T) {
 	}
 	t.Run("opposite phase with noise on one side", func(t *testing.T) {
 		for _, src := range []*clip{channels(s, sum(scaled(s, -1), hiss)), channels(sum(s, hiss), scaled(s, -1))} {
-			if d := level(mix(t, src)) - level(s); math.Abs(d) > 0.1 {
+			got := mix(t, src)
+			if d := level(got) - level(s); math.Abs(d) > 0.1 {
 				t.Errorf("the level is off by %.2f dB", d)
+			}
+			// In the second half it has long come to the side without the noise.
+			if d := level(sum(magnitude(got), scaled(magnitude(s), -1))[n/2:]); d > -80 {
+				t.Errorf("the noise is at %.1f dBFS", d)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package whisper
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,6 +10,7 @@ import (
 // Reasons for which a text is thrown away (Result.Dropped).
 const (
 	DroppedSilence = "no-speech" // the model itself doubts that anybody speaks
+	DroppedNoSound = "no-sound"  // there is nothing to hear
 	DroppedNoWords = "no-words"  // punctuation and signs only
 	DroppedRepeat  = "repeat"    // one word again and again, on weak evidence
 	DroppedPrompt  = "prompt"    // nothing but what the prompt held, on weak evidence
@@ -22,14 +24,19 @@ func (w *window) doubt(r *Result) string {
 		return ""
 	}
 	text := w.engine.Tokenizer.Decode(r.Tokens)
-	weak := r.LogProb < minLogProb || r.NoSpeech > maxNoSpeech || loudness(w.samples) < quietDB
+	loud := loudness(w.samples)
+	weak := r.LogProb < minLogProb || r.NoSpeech > maxNoSpeech || loud < quietDB
 	words := plainWords(text)
 	switch {
+	case text == "":
+		return ""
+	case loud < soundDB:
+		return DroppedNoSound
 	case r.NoSpeech > maxNoSpeech && r.LogProb < minLogProb:
 		return DroppedSilence
-	case len(words) == 0 && strings.TrimSpace(text) != "":
+	case len(words) == 0:
 		return DroppedNoWords
-	case weak && len(words) >= 3 && allEqual(words):
+	case weak && repeats(strings.Join(words, "")):
 		return DroppedRepeat
 	case weak && echoes(words, plainWords(w.opts.Prompt+" "+w.opts.Hotwords)):
 		return DroppedPrompt
@@ -37,9 +44,12 @@ func (w *window) doubt(r *Result) string {
 	return ""
 }
 
-// quietDB is the loudness below which nobody can be heard: quiet speech (the
-// fsdd clips of one speaker) lies at −47 dB.
-const quietDB = -56
+// Below quietDB speech is not to be expected: quiet speech (the fsdd clips of one
+// speaker) lies at −47 dB. Below soundDB there is none.
+const (
+	quietDB = -56
+	soundDB = -75
+)
 
 // loudness is the level of the loudest tenth of a second, in dB against full scale.
 func loudness(samples []float32) float64 {
@@ -63,13 +73,17 @@ func plainWords(text string) []string {
 	})
 }
 
-func allEqual(words []string) bool {
-	for _, w := range words {
-		if w != words[0] {
-			return false
+// repeats says whether a text is one unit three times or more, whatever the unit: a
+// word, a character, a syllable.
+func repeats(text string) bool {
+	letters := []rune(text)
+	n := len(letters)
+	for unit := 1; unit*3 <= n; unit++ {
+		if slices.Equal(letters[unit:], letters[:n-unit]) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // echoes says whether words stand in that order, next to each other, in the prompt.

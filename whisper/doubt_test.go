@@ -31,17 +31,20 @@ func TestDoubt(t *testing.T) {
 		sound  []float32
 		want   string
 	}{
-		{"phrase that the model doubts", said{"Thank you.", -1.5, 0.8}, Options{}, voice(3), ""},
-		{"phrase that it does not", said{"Thank you.", -0.3, 0.1}, Options{}, voice(3), "Thank you."},
-		{"you you you on zeros", said{"you you you", -0.3, 0.1}, Options{}, quiet(30), ""},
-		{"No. No. No. No. on zeros", said{"No. No. No. No.", -0.3, 0.1}, Options{}, quiet(30), ""},
-		{"marks only", said{". . .", -0.3, 0.1}, Options{}, voice(3), ""},
-		{"no no no, spoken", said{"no no no", -0.2, 0.1}, Options{}, voice(1.5), "no no no"},
-		{"prompt on zeros", said{"Helstone, Merneptah, Delmonico", -0.2, 0.1}, Options{Prompt: "Helstone, Merneptah, Delmonico"}, quiet(2), ""},
-		{"part of the hotwords on zeros", said{"Merneptah", -0.2, 0.1}, Options{Hotwords: "Helstone, Merneptah"}, quiet(2), ""},
-		{"words of the prompt, spoken", said{"crayfish and lobster", -0.2, 0.1}, Options{Prompt: "crayfish, lobster"}, voice(3), "crayfish and lobster"},
-		{"the prompt itself, spoken", said{"crayfish, lobster", -0.2, 0.1}, Options{Prompt: "crayfish, lobster"}, voice(3), "crayfish, lobster"},
-		{"guards off", said{"Thank you.", -1.5, 0.8}, Options{NoGuards: true}, voice(3), "Thank you."},
+		{"phrase that the model doubts", said{text: "Thank you.", logProb: -1.5, noSpeech: 0.8}, Options{}, voice(3), ""},
+		{"phrase that it does not", said{text: "Thank you.", logProb: -0.3, noSpeech: 0.1}, Options{}, voice(3), "Thank you."},
+		{"you you you on zeros", said{text: "you you you", logProb: -0.3, noSpeech: 0.1}, Options{}, quiet(30), ""},
+		{"No. No. No. No. on zeros", said{text: "No. No. No. No.", logProb: -0.3, noSpeech: 0.1}, Options{}, quiet(30), ""},
+		{"laughter without spaces on zeros", said{text: "hahahahaha", logProb: -0.3, noSpeech: 0.1}, Options{}, quiet(30), ""},
+		{"anything where there is no sound", said{text: "Thank you for watching", logProb: -0.1, noSpeech: 0.1}, Options{}, quiet(30), ""},
+		{"marks only", said{text: ". . .", logProb: -0.3, noSpeech: 0.1}, Options{}, voice(3), ""},
+		{"no no no, spoken", said{text: "no no no", logProb: -0.2, noSpeech: 0.1}, Options{}, voice(1.5), "no no no"},
+		{"prompt on zeros", said{text: "Helstone, Merneptah, Delmonico", logProb: -0.2, noSpeech: 0.1}, Options{Prompt: "Helstone, Merneptah, Delmonico"}, quiet(2), ""},
+		{"part of the hotwords on zeros", said{text: "Merneptah", logProb: -0.2, noSpeech: 0.1}, Options{Hotwords: "Helstone, Merneptah"}, quiet(2), ""},
+		{"words of the prompt, spoken", said{text: "crayfish and lobster", logProb: -0.2, noSpeech: 0.1}, Options{Prompt: "crayfish, lobster"}, voice(3), "crayfish and lobster"},
+		{"the prompt itself, spoken", said{text: "crayfish, lobster", logProb: -0.2, noSpeech: 0.1}, Options{Prompt: "crayfish, lobster"}, voice(3), "crayfish, lobster"},
+		{"a chant as long as its sound", said{text: strings.Repeat("we want it. ", 4), logProb: -0.2, noSpeech: 0.1}, Options{}, voice(12), strings.TrimSpace(strings.Repeat("we want it. ", 4))},
+		{"guards off", said{text: "Thank you.", logProb: -1.5, noSpeech: 0.8}, Options{NoGuards: true}, voice(3), "Thank you."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.opts.Language = "en"
@@ -57,9 +60,9 @@ func TestDoubt(t *testing.T) {
 func TestNoContextBetweenPieces(t *testing.T) {
 	script := func(window int, prompt string) said {
 		if window == 7 || strings.Contains(prompt, "we will see") {
-			return said{"we will see", -0.2, 0.1}
+			return said{text: "we will see", logProb: -0.2, noSpeech: 0.1}
 		}
-		return said{fmt.Sprintf("line %d", window), -0.2, 0.1}
+		return said{text: fmt.Sprintf("line %d", window), logProb: -0.2, noSpeech: 0.1}
 	}
 	l := &Listener{Engine: newStub(t, script), Options: Options{Language: "en"}}
 	got := listen(t, l, slices.Repeat([][]float32{voice(1)}, 240)...)
@@ -79,11 +82,11 @@ func TestDoubtfulTextIsNotFedBack(t *testing.T) {
 	script := func(window int, prompt string) said {
 		switch {
 		case strings.Contains(prompt, "and and"):
-			return said{"", -0.2, 0.1}
+			return said{text: "", logProb: -0.2, noSpeech: 0.1}
 		case window == 40:
-			return said{strings.Repeat("and ", 80), -1e-9, 0.1} // at any temperature
+			return said{text: strings.Repeat("and ", 80), logProb: -1e-9, noSpeech: 0.1} // at any temperature
 		}
-		return said{fmt.Sprintf("line %d", window), -0.2, 0.1}
+		return said{text: fmt.Sprintf("line %d", window), logProb: -0.2, noSpeech: 0.1}
 	}
 	for _, withContext := range []bool{false, true} {
 		l := &Listener{Engine: newStub(t, script), Options: Options{Language: "en"}, Context: withContext}
@@ -100,7 +103,7 @@ func TestCapGrowsWithTheAudio(t *testing.T) {
 	endless := strings.Repeat("the quick brown fox jumps over lazy dogs, pack my box with five dozen liquor jugs; ", 8)
 	last := 0
 	for _, length := range []float64{1, 2, 5, 10, 30} {
-		e := newStub(t, func(int, string) said { return said{endless, -0.2, 0.1} })
+		e := newStub(t, func(int, string) said { return said{text: endless, logProb: -0.2, noSpeech: 0.1} })
 		r, err := e.Transcribe(context.Background(), voice(length), Options{Language: "en", Temperatures: []float64{0}})
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +118,7 @@ func TestCapGrowsWithTheAudio(t *testing.T) {
 // TestMaxTokens is case C40: a cap on a segment loses nothing.
 func TestMaxTokens(t *testing.T) {
 	text := "abcdefghij klmnopqrst uvwxyzabcd efghijklmn opqrstuvwx yzabcdefgh ijklmnopqr stuvwxyzab cdefghijkl m"
-	e := newStub(t, func(int, string) said { return said{text, -0.2, 0.1} })
+	e := newStub(t, func(int, string) said { return said{text: text, logProb: -0.2, noSpeech: 0.1} })
 	r, err := e.Transcribe(context.Background(), voice(20), Options{Language: "en", MaxTokens: 32})
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,7 @@ type Options struct {
 	Prompt   string // text that the window is to be understood to follow
 	Hotwords string // words that are likely
 	Prefix   string // what the text begins with; not part of the result
+	context  string // text of the piece before; stands behind Prompt
 
 	// MaxTokens is how many tokens a segment may have; the text goes on in the next.
 	// 0 means any number.
@@ -87,6 +88,8 @@ type Result struct {
 	Text                string  // of all segments, valid UTF-8
 	Dropped             string  // why the text was thrown away; then there are no segments
 	Done                float64 // up to where the audio is decoded; less than its length where the last segment is cut off
+
+	aligned float64 // where alignment ends the last word, before it is refined; 0 without words
 
 	Tokens           []int // with timestamps, without prompt and end-of-text; also of a text thrown away
 	Stop             Stop

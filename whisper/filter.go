@@ -10,7 +10,6 @@ import (
 // SuppressBlank and ApplyTimestampRules (decoding.py), in that order.
 type filter struct {
 	special    token.Specials
-	vocab      int
 	never      []int // tokens that never come out
 	notFirst   []int // tokens that may not come first
 	timestamps bool  // the text comes with timestamps

@@ -1,16 +1,20 @@
 package whisper
 
 // A decoder that loops says the same phrase until something stops it. The guard
-// stops it when the text ends in at least loopCopies copies of one phrase and these
-// are at least loopTokens long in all. Speech that repeats itself stays below that:
-// "tear down the fence, tear down the fence" is two copies of 6 tokens, "no, no,
-// no, no" four copies of 2; and it is what cases.md (C35, C37, C39) shows of loops
-// that goes far above.
+// stops it when the text ends in at least loopCopies copies of one phrase, these are
+// at least loopTokens long in all, and the text is longer than the voiced sound can
+// hold. Speech that repeats itself stays below that: "tear down the fence, tear down
+// the fence" is two copies of 6 tokens, and a chant lasts as long as it is; and it is
+// what cases.md (C35, C37, C39) shows of loops that goes far above.
 const (
 	loopCopies = 3
 	loopTokens = 24
 	loopPhrase = 72 // longest phrase looked for, in tokens
 )
+
+// loopRoom is how many tokens so many seconds of voiced sound can hold: the densest
+// of the golden clips has 6.6 a second, English 3 to 4.
+func loopRoom(voiced float64) int { return 12 + int(5*voiced) }
 
 // cutLoop reports whether tokens end in a loop, and how many tokens are left when
 // all copies of the phrase but the first are cut.

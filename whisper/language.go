@@ -11,40 +11,44 @@ const (
 	ruledOut          = 0.1
 )
 
-// languageIn sets the recording's language from what is heard in a piece. Where
-// another language begins inside, it returns the sample at which it does.
-func (l *Listener) languageIn(ctx context.Context, enc Encoded, samples []float32) (change int, err error) {
-	tok := l.Engine.Tokenizer
-	if !tok.Multilingual() {
-		l.language = "en"
-		return 0, nil
+// languageIn says in what language a piece is spoken. Where another language begins
+// inside, it also returns the sample at which it does. The first language that is
+// well heard is the recording's, until another one is; before that each piece has
+// its own.
+func (l *Listener) languageIn(ctx context.Context, enc Encoded, samples []float32) (language string, change int, err error) {
+	if !l.Engine.Tokenizer.Multilingual() {
+		return "en", 0, nil
 	}
 	voiced := voicedMap(samples)
 	whole, err := l.hear(ctx, enc)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	chunks := languageChunks(voiced)
-	if l.language == "" || len(chunks) < 2 && l.switches(whole, voicedSeconds(voiced)) {
+	if l.language == "" && (whole.probability < switchProbability || voicedSeconds(voiced) < switchSeconds) {
+		return whole.code, 0, nil
+	}
+	if l.language == "" || len(chunks) == 1 && l.switches(whole, voicedSeconds(voiced)) {
 		l.language = whole.code
 	}
+	if len(chunks) == 1 {
+		return l.language, 0, nil
+	}
 	for i, c := range chunks {
-		if len(chunks) < 2 {
-			break
-		}
 		heard, err := l.hear(ctx, enc.part(c.Start, c.End))
 		if err != nil {
-			return 0, err
+			return "", 0, err
 		}
 		if !l.switches(heard, voicedSeconds(voiced[frameOf(c.Start, voiced):frameOf(c.End, voiced)])) {
 			continue
 		}
-		if i > 0 {
-			return int(c.Start * SampleRate), nil
-		}
+		before := l.language
 		l.language = heard.code
+		if i > 0 {
+			return before, int(c.Start * SampleRate), nil
+		}
 	}
-	return 0, nil
+	return l.language, 0, nil
 }
 
 // switches says whether what was heard is reason enough to leave the language.

@@ -2,7 +2,6 @@ package whisper
 
 import (
 	"context"
-	"math"
 	"time"
 )
 
@@ -12,18 +11,18 @@ import (
 type Listener struct {
 	Engine  *Engine
 	Options Options
-	// Context feeds the text of a piece to the next as its prompt. It helps names and
-	// feeds loops, so it is off by default; doubtful text is never fed back.
+	// Context gives the text of a piece to the next. It helps names and feeds loops,
+	// so it is off by default; doubtful text is never fed back.
 	Context bool
 
-	language string
-	before   string
+	language string // of the recording, as far as it was well heard
+	before   string // text of the piece before, if that was good
 }
 
 // Heard is a piece's result with what was seen of its coverage.
 type Heard struct {
 	Result
-	Coverage  float64 // share of the voiced sound up to the end of the text, 0 to 1
+	Coverage  float64 // share of the voiced sound that the text accounts for, 0 to 1
 	Uncovered []Span  // voiced stretches that no text accounts for
 }
 
@@ -33,27 +32,32 @@ type Span struct{ Start, End float64 }
 // Piece transcribes one piece of up to 30 s; breaks are Options.Breaks. Where the
 // language changes inside, the piece is transcribed in parts.
 func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float64) (Heard, error) {
-	samples = softEnd(samples)
+	opts := l.Options
+	opts.Breaks = breaks
+	if !opts.Timestamps && !opts.NoGuards { // a window that the next one overlaps may end anywhere
+		samples = softEnd(samples)
+	}
 	start := time.Now()
 	enc, err := l.Engine.Encode(ctx, samples)
 	if err != nil {
 		return Heard{}, err
 	}
-	encodeTime := time.Since(start)
-	opts := l.Options
-	opts.Breaks = breaks
 	if opts.Language == "" {
-		change, err := l.languageIn(ctx, enc, samples)
-		if err != nil {
+		var change int
+		if opts.Language, change, err = l.languageIn(ctx, enc, samples); err != nil {
 			return Heard{}, err
 		}
 		if change > 0 {
-			return l.parts(ctx, samples, change)
+			return l.parts(ctx, samples, change, opts)
 		}
-		opts.Language = l.language
 	}
-	if l.Context && l.before != "" {
-		opts.Prompt = l.before
+	return l.decode(ctx, enc, samples, opts, time.Since(start))
+}
+
+// decode is a piece from its encoding on.
+func (l *Listener) decode(ctx context.Context, enc Encoded, samples []float32, opts Options, encodeTime time.Duration) (Heard, error) {
+	if l.Context {
+		opts.context = l.before
 	}
 	r, err := l.Engine.Decode(ctx, enc, samples, opts)
 	if err != nil {
@@ -61,89 +65,60 @@ func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float
 	}
 	r.EncodeTime = encodeTime
 	h, err := l.cover(ctx, samples, opts, r)
+	l.before = ""
 	if err == nil && h.Dropped == "" && h.good() {
 		l.before = h.Text
 	}
 	return h, err
 }
 
-// parts transcribes a piece in which another language begins at a sample.
-func (l *Listener) parts(ctx context.Context, samples []float32, change int) (Heard, error) {
-	first := Listener{Engine: l.Engine, Options: l.Options, Context: l.Context, before: l.before}
-	first.Options.Language = l.language
-	h, err := first.Piece(ctx, samples[:change])
+// parts transcribes a piece in which another language begins at a sample. With
+// timestamps the second part is left to the next window.
+func (l *Listener) parts(ctx context.Context, samples []float32, change int, opts Options) (Heard, error) {
+	at := float64(change) / SampleRate
+	first := *l
+	first.Options.Language = opts.Language
+	h, err := first.Piece(ctx, samples[:change], upTo(opts.Breaks, at)...)
+	if err != nil || opts.Timestamps {
+		return h, err
+	}
+	l.before = "" // no context over a change of language
+	rest, err := l.Piece(ctx, samples[change:], behind(opts.Breaks, at)...)
 	if err != nil {
 		return h, err
 	}
-	l.language = "" // what follows was heard well enough
-	rest, err := l.Piece(ctx, samples[change:])
-	if err != nil {
-		return h, err
+	h.add(rest.Result, at)
+	h.Done = at + rest.Done
+	if h.Dropped != "" {
+		h.Dropped = rest.Dropped
 	}
-	h.add(rest.Result, float64(change)/SampleRate)
-	h.Done = float64(change)/SampleRate + rest.Done
 	h.Coverage = min(h.Coverage, rest.Coverage)
 	for _, u := range rest.Uncovered {
-		h.Uncovered = append(h.Uncovered, Span{u.Start + float64(change)/SampleRate, u.End + float64(change)/SampleRate})
+		h.Uncovered = append(h.Uncovered, Span{u.Start + at, u.End + at})
 	}
 	return h, nil
 }
 
-// A tail this long, or this much of it voiced, that the text does not reach is
-// looked at again. Word ends lie up to a second before the sound ends.
-const (
-	tailSeconds   = 3.0
-	voicedInATail = 1.5
-)
-
-// cover compares the text with the voiced sound (cases.md, C41): a model may end
-// its text early and say nothing about the rest. The rest is decoded once more; what
-// is then still missing is reported.
-func (l *Listener) cover(ctx context.Context, samples []float32, opts Options, r Result) (Heard, error) {
-	h := Heard{Result: r, Coverage: 1}
-	if !opts.Words && !opts.Timestamps || len(r.Segments) == 0 || opts.NoGuards {
-		return h, nil
-	}
-	voiced := voicedMap(samples)
-	end := r.Segments[len(r.Segments)-1].End
-	rest, ok := uncovered(voiced, end)
-	if !ok {
-		return h, nil
-	}
-	from := int(rest.Start * SampleRate)
-	again, err := l.Engine.Transcribe(ctx, samples[from:], opts)
-	if err != nil {
-		return h, err
-	}
-	h.add(again, rest.Start)
-	if len(again.Segments) > 0 {
-		return h, nil
-	}
-	h.Uncovered = []Span{rest}
-	h.Coverage = 1 - voicedSeconds(voiced[frameOf(end, voiced):])/math.Max(voicedSeconds(voiced), 0.01)
-	return h, nil
-}
-
-// uncovered is the voiced tail behind end, if it is long enough to hold words.
-func uncovered(voiced []bool, end float64) (Span, bool) {
-	at := frameOf(end, voiced)
-	tail := voiced[at:]
-	first, last := -1, -1
-	for i, v := range tail {
-		if v && first < 0 {
-			first = i
-		}
-		if v {
-			last = i
+// upTo and behind are the times on either side of at; those behind count from there.
+func upTo(times []float64, at float64) (before []float64) {
+	for _, t := range times {
+		if t < at {
+			before = append(before, t)
 		}
 	}
-	if first < 0 || seconds(last-first) < tailSeconds || voicedSeconds(tail) < voicedInATail {
-		return Span{}, false
-	}
-	return Span{Start: seconds(max(at, at+first-10)), End: seconds(at + last + 1)}, true
+	return before
 }
 
-// add appends what a second decode found behind at.
+func behind(times []float64, at float64) (after []float64) {
+	for _, t := range times {
+		if t > at {
+			after = append(after, t-at)
+		}
+	}
+	return after
+}
+
+// add appends what was heard in a stretch that begins at so many seconds.
 func (h *Heard) add(again Result, at float64) {
 	for _, s := range again.Segments {
 		h.Segments = append(h.Segments, s.later(at))
@@ -163,14 +138,4 @@ func (s Segment) later(by float64) Segment {
 		s.Words = append(s.Words, w)
 	}
 	return s
-}
-
-func voicedSeconds(voiced []bool) float64 {
-	n := 0
-	for _, v := range voiced {
-		if v {
-			n++
-		}
-	}
-	return seconds(n)
 }

@@ -29,8 +29,9 @@ func (e *Engine) prompt(language string, opts Options) (prompt []int, sot int) {
 	if !opts.Timestamps {
 		prompt = append(prompt, tok.NoTimestamps)
 	}
-	if opts.Prefix != "" {
-		prompt = append(prompt, tok.Encode(" "+opts.Prefix)...)
+	if opts.Prefix != "" { // at most what leaves room for a text (decoding.py)
+		prefix := tok.Encode(" " + opts.Prefix)
+		prompt = append(prompt, prefix[max(0, len(prefix)-e.Dims.TextCtx/4):]...)
 	}
 	return prompt, sot
 }
@@ -38,13 +39,13 @@ func (e *Engine) prompt(language string, opts Options) (prompt []int, sot int) {
 // before is the hotwords and the end of the initial prompt, at most half the
 // context less one token together (decoding.py, _get_initial_tokens).
 func (e *Engine) before(opts Options) []int {
-	room := e.Dims.TextCtx/2 - 1
+	room := max(0, e.Dims.TextCtx/2-1)
 	var hot []int
 	if opts.Hotwords != "" {
 		hot = e.Tokenizer.Encode(" " + opts.Hotwords)
 		hot = hot[:min(len(hot), room)]
 	}
-	text := e.Tokenizer.Encode(leadingSpace(opts.Prompt))
+	text := append(e.Tokenizer.Encode(leadingSpace(opts.Prompt)), e.Tokenizer.Encode(leadingSpace(opts.context))...)
 	text = text[max(0, len(text)-(room-len(hot))):]
 	return append(hot, text...)
 }

@@ -3,7 +3,6 @@ package whisper
 import (
 	"math"
 	"slices"
-	"strings"
 )
 
 // Limits of a word in seconds.
@@ -47,8 +46,9 @@ func voicedMap(samples []float32) []bool {
 }
 
 // refine moves the edges of words onto voiced sound: a word that covers a pause
-// keeps the side on which more of it is voiced, one that is too long its end that
-// is voiced, and no word is shorter than 40 ms or overlaps the next.
+// keeps the side on which more of it is voiced, one that is too long keeps its start,
+// and one that is too short is widened where its neighbours leave room. Words do not
+// overlap.
 func (w *window) refine(words []Word) []Word {
 	voiced := voicedMap(w.samples)
 	duration := float64(len(w.samples)) / SampleRate
@@ -107,18 +107,3 @@ func longestRun(voiced []bool) (from, to int, ok bool) {
 	}
 	return from, to, ok
 }
-
-// giveWords hands words out to segments, in order, by how much text each holds.
-func giveWords(segments []Segment, words []Word) {
-	for i := range segments {
-		segment := &segments[i]
-		need := letters(segment.Text)
-		for have := 0; len(words) > 0 && (have < need || i == len(segments)-1); words = words[1:] {
-			have += letters(words[0].Text)
-			segment.Words = append(segment.Words, words[0])
-		}
-	}
-}
-
-// letters counts the bytes of s that are not spaces.
-func letters(s string) int { return len(strings.Join(strings.Fields(s), "")) }

@@ -3,6 +3,7 @@ package whisper
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,7 @@ type search struct {
 	prompt  int // tokens in front of the text
 	limit   int // tokens that the text may have
 	guard   bool
+	room    int // tokens that the voiced sound can hold; repeats up to there may be spoken
 	random  *rand.Rand
 	partial func(text []int)
 	align   bool
@@ -28,7 +30,8 @@ type start struct {
 }
 
 // run decodes the window and returns the likeliest text by mean log-probability
-// (MaximumLikelihoodRanker in decoding.py, without length penalty).
+// (MaximumLikelihoodRanker in decoding.py, without length penalty); one that looped
+// only where all did.
 func (s *search) run(ctx context.Context, from start, beam int, temperature float64) (*hypothesis, error) {
 	var texts []*hypothesis
 	var err error
@@ -43,7 +46,15 @@ func (s *search) run(ctx context.Context, from start, beam int, temperature floa
 	if err != nil {
 		return nil, err
 	}
-	return slices.MaxFunc(texts, func(a, b *hypothesis) int { return cmp.Compare(a.mean(), b.mean()) }), nil
+	if len(texts) == 0 {
+		return nil, errors.New("decode: every token is suppressed")
+	}
+	return slices.MaxFunc(texts, func(a, b *hypothesis) int {
+		if loops := a.stop == Looped; loops != (b.stop == Looped) {
+			return map[bool]int{true: -1, false: 1}[loops]
+		}
+		return cmp.Compare(a.mean(), b.mean())
+	}), nil
 }
 
 // sample decodes n texts, each token drawn with the given temperature, and returns
@@ -210,7 +221,7 @@ func largest(x []float32, n int) []int {
 
 // bound ends a text that loops or has reached the limit.
 func (s *search) bound(h *hypothesis) {
-	if keep, looped := cutLoop(h.tokens); looped && s.guard {
+	if keep, looped := cutLoop(h.tokens); looped && s.guard && len(h.tokens) > s.room {
 		h.cut(keep)
 		h.stop = Looped
 		return

@@ -2,6 +2,8 @@ package whisper
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"earshot/whisper/token"
 )
@@ -14,51 +16,53 @@ type Segment struct {
 	Language   string  // code
 }
 
-// stampedSegments cuts a text with timestamp tokens into segments. A start without
-// an end, at the end of the text, lasts as long as the audio. It also says how far
-// the window is done: up to the last complete segment, or, when the text ended with
-// a single timestamp or none, up to the end of the audio (transcribe in
-// transcribe.py).
+// stampedSegments cuts a text with timestamp tokens into segments and says how far
+// the window is done, by the reference's rule (transcribe in transcribe.py). Where
+// the text holds pairs of timestamps, the window is done up to the last pair, and an
+// open end behind it is left to the next window; unless the text ends with a single
+// timestamp, which says that nothing is said up to the end of the audio. A text
+// without pairs is one segment, and the window is done.
 func stampedSegments(tok *token.Tokenizer, tokens []int, duration float64) (segments []stamped, done float64) {
-	var current stamped
-	open := false
-	for i, t := range tokens {
-		at, isTime := tok.Timestamp(t)
-		if !isTime {
-			if !open {
-				current, open = stamped{start: lastEnd(segments), from: i}, true
-			}
-			continue
+	at := func(i int) float64 {
+		t, _ := tok.Timestamp(tokens[i])
+		return min(t.Seconds(), duration)
+	}
+	n, from := len(tokens), 0
+	single := n >= 2 && tok.IsTimestamp(tokens[n-1]) && !tok.IsTimestamp(tokens[n-2])
+	cut := func(to int) {
+		if to-from >= 2 && tok.IsTimestamp(tokens[from]) {
+			segments = append(segments, stamped{start: at(from), end: at(to - 1), from: from + 1, to: to - 1})
 		}
-		if open && current.from < i {
-			current.end, current.to = min(at.Seconds(), duration), i
-			segments = append(segments, current)
-			open = false
-			continue
+		from = to
+	}
+	for i := 1; i < n; i++ {
+		if tok.IsTimestamp(tokens[i]) && tok.IsTimestamp(tokens[i-1]) {
+			cut(i)
 		}
-		current, open = stamped{start: min(at.Seconds(), duration), from: i + 1}, true
 	}
-	if open && current.from < len(tokens) {
-		current.end, current.to = duration, len(tokens)
-		return append(segments, current), duration
+	if single && len(segments) > 0 {
+		cut(n)
 	}
-	if n := len(tokens); n >= 2 && tok.IsTimestamp(tokens[n-1]) && tok.IsTimestamp(tokens[n-2]) {
-		return segments, lastEnd(segments)
+	if len(segments) > 0 {
+		if single {
+			return segments, duration
+		}
+		return segments, segments[len(segments)-1].end
 	}
-	return segments, duration
+	whole := stamped{end: duration, to: n}
+	if n > 0 && tok.IsTimestamp(tokens[n-1]) && at(n-1) > 0 {
+		whole.end = at(n - 1)
+	}
+	if n > 0 && tok.IsTimestamp(tokens[0]) {
+		whole.start = min(at(0), whole.end)
+	}
+	return []stamped{whole}, duration
 }
 
 // stamped is a segment as a range of a text's tokens.
 type stamped struct {
 	start, end float64
 	from, to   int
-}
-
-func lastEnd(segments []stamped) float64 {
-	if len(segments) == 0 {
-		return 0
-	}
-	return segments[len(segments)-1].end
 }
 
 // Limits of a segment made of words: a reader takes in about 17 characters a second,
@@ -97,7 +101,10 @@ func crosses(a, b Word, breaks []float64) bool {
 func endsSegment(words []Word, next Word) bool {
 	last := words[len(words)-1]
 	pause := next.Start - last.End
-	if pause >= pauseBetween || endsSentence(last.Text) && strings.HasPrefix(next.Text, " ") || endsWide(last.Text) {
+	if torn(last.Text, next.Text) {
+		return false
+	}
+	if pause >= pauseBetween || endsSentence(last.Text) && (pause >= pauseAfterMark || !isAbbreviation(last.Text)) {
 		return true
 	}
 	letters := 0
@@ -109,9 +116,26 @@ func endsSegment(words []Word, next Word) bool {
 	return long && (pause >= pauseAfterMark || endsClause(last.Text)) || veryLong
 }
 
-func endsSentence(s string) bool { return strings.HasSuffix(trimQuotes(s), ".") || endsAny(s, "?!…") }
-func endsWide(s string) bool     { return endsAny(s, "。！？") }
-func endsClause(s string) bool   { return endsAny(s, ",;:，、；：") }
+// torn says whether a cut between two words would fall inside one that is written
+// together, such as "don" and "'t" or "3" and ".5". In scripts without spaces every
+// place will do.
+func torn(last, next string) bool {
+	if strings.HasPrefix(next, " ") {
+		return false
+	}
+	r, _ := utf8.DecodeLastRuneInString(last)
+	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer) &&
+		!endsAny(last, "。！？、，")
+}
+
+// isAbbreviation says whether a full stop may belong to the word: titles and initials.
+func isAbbreviation(s string) bool {
+	letters := strings.Trim(s, " .\"'(")
+	return len([]rune(letters)) <= 3 && unicode.IsUpper([]rune(letters + "a")[0])
+}
+
+func endsSentence(s string) bool { return endsAny(s, ".?!…。！？।؟۔։") }
+func endsClause(s string) bool   { return endsAny(s, ",;:，、；：،؛") }
 
 func endsAny(s, marks string) bool {
 	s = trimQuotes(s)

@@ -50,8 +50,8 @@ func (l *Listener) Sequential(ctx context.Context, src Stream, done func(Heard, 
 // next is how many of the held samples are done with: those up to the last complete
 // segment, but never so few that the reading stands still (cases.md, C48).
 func (l *Listener) next(h Heard, held int, ended bool) int {
-	next := min(held, int(h.Done*SampleRate))
-	if len(h.Segments) == 0 || next < SampleRate/10 || ended && held-next < SampleRate/10 {
+	next := min(held, max(int(h.Done*SampleRate), SampleRate/10))
+	if len(h.Segments) == 0 || ended && held-next < SampleRate/10 {
 		return held
 	}
 	return next

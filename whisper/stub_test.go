@@ -11,7 +11,8 @@ import (
 
 // said is what a stub decoder says in one window.
 type said struct {
-	text     string
+	text     string  // spoken byte by byte, or
+	tokens   []int   // token by token
 	logProb  float64 // of every token
 	noSpeech float64
 }
@@ -82,11 +83,22 @@ func (s *stubSession) logits(tokens []int) []float32 {
 		row[s.tok.NoSpeech] = logit(answer.noSpeech, len(row)-1)
 		return row
 	}
-	next := s.tok.EndOfText
-	if at := len(tokens) - 1 - slices.Index(tokens, s.tok.NoTimestamps); at < len(answer.text) {
-		next = int(answer.text[at])
+	text := answer.tokens
+	for _, b := range []byte(answer.text) {
+		text = append(text, int(b))
 	}
-	row[next] = logit(math.Exp(answer.logProb), 256)
+	next, begin := s.tok.EndOfText, slices.Index(tokens, s.tok.NoTimestamps)
+	if begin < 0 {
+		begin = slices.Index(tokens, s.tok.Transcribe)
+	}
+	if at := len(tokens) - 1 - begin; at < len(text) {
+		next = text[at]
+	}
+	others := 256
+	if answer.tokens != nil {
+		others = 4 * len(row) // likelier than all timestamps together
+	}
+	row[next] = logit(math.Exp(answer.logProb), others)
 	return row
 }
 

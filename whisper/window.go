@@ -68,7 +68,7 @@ type window struct {
 
 func (w *window) decode(ctx context.Context) (*Result, error) {
 	var heads SessionOptions
-	if w.opts.Words {
+	if w.words() {
 		heads.Alignment = w.engine.AlignmentHeads
 	}
 	var err error
@@ -108,6 +108,9 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 	best.Text = joinSegments(best.Segments, best.Language)
 	return best, nil
 }
+
+// words says whether words are to be placed; a model may have no heads for it.
+func (w *window) words() bool { return w.opts.Words && len(w.engine.AlignmentHeads) > 0 }
 
 // try decodes the window once.
 func (w *window) try(ctx context.Context, language string, temperature float64) (*Result, error) {
@@ -150,8 +153,9 @@ func (w *window) search(prompt int) *search {
 		prompt: prompt,
 		limit:  min(capFor(len(w.samples)), e.Dims.TextCtx-prompt),
 		guard:  !w.opts.NoGuards,
+		room:   loopRoom(voicedSeconds(voicedMap(w.samples))),
 		random: rand.New(rand.NewPCG(1, uint64(len(w.samples)))), // the same file gives the same text
-		align:  w.opts.Words,
+		align:  w.words(),
 	}
 	if w.opts.NoGuards {
 		s.limit = e.Dims.TextCtx - prompt
@@ -169,9 +173,12 @@ func (w *window) fill(r *Result, h *hypothesis, language string) {
 	r.CompressionRatio = compressionRatio(tok.Decode(h.tokens))
 	duration := float64(len(w.samples)) / SampleRate
 	var words []Word
-	if w.opts.Words {
+	if w.words() {
 		used := (len(w.samples) + samplesPerPosition - 1) / samplesPerPosition
 		words = rawWords(tok, h, language, w.encoded.Positions, min(used, w.encoded.Positions))
+		if n := len(words); n > 0 {
+			r.aligned = words[n-1].End
+		}
 		if !w.opts.RawWords {
 			words = w.refine(joinPunctuation(words))
 		}
@@ -181,12 +188,14 @@ func (w *window) fill(r *Result, h *hypothesis, language string) {
 		stamps, done := stampedSegments(tok, h.tokens, duration)
 		r.Done = done
 		for _, s := range stamps {
-			text := strings.TrimSpace(tok.Decode(h.tokens[s.from:s.to]))
-			if text != "" {
-				r.Segments = append(r.Segments, Segment{Start: s.start, End: s.end, Text: text})
+			segment := Segment{Start: s.start, End: s.end, Text: strings.TrimSpace(tok.Decode(h.tokens[s.from:s.to]))}
+			for len(words) > 0 && words[0].token < s.to {
+				segment.Words, words = append(segment.Words, words[0]), words[1:]
+			}
+			if segment.Text != "" {
+				r.Segments = append(r.Segments, segment)
 			}
 		}
-		giveWords(r.Segments, words)
 	case len(words) > 0:
 		r.Segments, r.Done = wordSegments(words, w.opts.Breaks), duration
 	default:

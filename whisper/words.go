@@ -14,6 +14,8 @@ type Word struct {
 	Text        string  // with the space in front, where the language has one
 	Start, End  float64 // seconds from the start of the window
 	Probability float64 // mean probability of its tokens
+
+	token int // where its first token stands in the window's text
 }
 
 // secondsPerPosition is how much audio an encoder position stands for.
@@ -78,12 +80,13 @@ func isPunctuation(s string) bool {
 // rawWords places the words of a text by alignment alone. used is how many encoder
 // positions hold audio.
 func rawWords(tok *token.Tokenizer, h *hypothesis, language string, positions, used int) []Word {
-	var text []int
+	var text, index []int
 	var rows [][]float32
 	var logProbs []float64
 	for i, t := range h.tokens {
 		if t < tok.EndOfText && i < len(h.attention) {
-			text, rows, logProbs = append(text, t), append(rows, h.attention[i]), append(logProbs, h.logProbs[i])
+			text, index = append(text, t), append(index, i)
+			rows, logProbs = append(rows, h.attention[i]), append(logProbs, h.logProbs[i])
 		}
 	}
 	if len(text) == 0 || used < 1 {
@@ -106,6 +109,7 @@ func rawWords(tok *token.Tokenizer, h *hypothesis, language string, positions, u
 			Start:       float64(starts[w.from]) * secondsPerPosition,
 			End:         float64(starts[w.to]) * secondsPerPosition,
 			Probability: p / float64(w.to-w.from),
+			token:       index[w.from],
 		})
 	}
 	return words

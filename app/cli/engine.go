@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,17 +23,22 @@ type engineFlags struct {
 }
 
 func (f *engineFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.model, "model", "m", "tiny.en", "model, one of `earshot model list`")
-	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), or auto")
+	cmd.Flags().StringVarP(&f.model, "model", "m", "tiny.en", "`NAME` of a model; earshot model list tells which are here")
+	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), several with commas to choose from, or auto")
 	cmd.Flags().IntVar(&f.threads, "threads", runtime.NumCPU(), "threads that compute")
 }
 
-// wanted is the language as whisper.Options takes it.
-func (f *engineFlags) wanted() string {
+// languages is what whisper.Options takes: one language, or those to choose from,
+// where none means all.
+func (f *engineFlags) languages() (one string, among []string) {
 	if f.language == "auto" {
-		return ""
+		return "", nil
 	}
-	return f.language
+	among = strings.Split(f.language, ",")
+	if len(among) == 1 {
+		return f.language, nil
+	}
+	return "", among
 }
 
 // openEngine loads a model from the store and puts it on the CPU. This is where
@@ -75,7 +81,8 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 	for _, h := range m.Header.AlignmentHeads {
 		engine.AlignmentHeads = append(engine.AlignmentHeads, whisper.Head(h))
 	}
-	if err := engine.CheckLanguage(f.wanted()); err != nil {
+	one, among := f.languages()
+	if err := engine.Check(whisper.Options{Language: one, Languages: among}); err != nil {
 		return nil, fmt.Errorf("--language %s with model %s: %w", f.language, f.model, err)
 	}
 	return engine, nil

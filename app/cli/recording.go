@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -62,13 +63,13 @@ func (r *recording) warn(w io.Writer) {
 // speakerChannels lists the channels of a file that are to be transcribed each for
 // itself: copies of another channel are one speaker (cases.md, C19). copies says
 // which those are.
-func speakerChannels(path string) (channels []audio.Channel, copies []string, err error) {
+func speakerChannels(ctx context.Context, path string) (channels []audio.Channel, copies []string, err error) {
 	f, err := wave.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	same, err := audio.SameChannels(f)
+	same, err := audio.SameChannels(&counter{Source: f, ctx: ctx})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,6 +26,14 @@ func (e someFailed) Error() string {
 	return fmt.Sprintf("%d of %d failed", e.failed, e.total)
 }
 
+// interrupted is the end of a command that was asked to stop, with what it left
+// undone.
+type interrupted struct{ someFailed }
+
+func (interrupted) Error() string { return "interrupted" }
+
+func (e interrupted) Unwrap() error { return e.someFailed }
+
 // Run carries out one command line and returns the exit status.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := &Env{Stdin: stdin}
@@ -61,6 +69,6 @@ func rootCommand(env *Env) *cobra.Command {
 			return err
 		},
 	}
-	root.AddCommand(transcribeCommand(env), evalCommand(env), modelCommand(env), versionCommand(env))
+	root.AddCommand(transcribeCommand(env), evalCommand(env), modelCommand(env), versionCommand(env), manCommand(env))
 	return root
 }

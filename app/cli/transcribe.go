@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,12 +61,13 @@ be read does not keep the others from being done.`,
 	flags.IntVar(&f.beam, "beam", 1, "texts considered at a time; 1 is greedy")
 	flags.StringVar(&f.prompt, "prompt", "", "text that the speech follows on, for names and style")
 	flags.StringVar(&f.hotwords, "hotwords", "", "words that are likely")
-	flags.Float64SliceVar(&f.temperatures, "temperature", nil, "temperatures tried until a text is good enough (default 0 to 1 in steps of 0.2)")
+	flags.Float64SliceVar(&f.temperatures, "temperature", nil, "temperatures `T,…` tried until a text is good enough (default 0 to 1 in steps of 0.2)")
+	flags.Lookup("temperature").DefValue = "" // for --help, which would say "[]"
 	flags.StringSliceVarP(&f.formats, "format", "f", nil, "txt, srt, vtt, json, jsonl, tsv, lrc or md; several with commas (default txt)")
 	flags.StringVarP(&f.dir, "output-dir", "o", "", "write FILE.FORMAT into this folder instead of standard output")
 	flags.BoolVar(&f.jsonLines, "json-lines", false, "print one JSON object for each segment as it comes")
 	flags.BoolVar(&f.words, "word-timestamps", false, "give the times of words too (json, jsonl, vtt)")
-	flags.StringVar(&f.window, "window", "auto", "auto, or full: always a window of 30 s")
+	flags.StringVar(&f.window, "window", "auto", "auto or full; for now both are the model's window of 30 s")
 	flags.BoolVar(&f.noVAD, "no-vad", false, "transcribe everything, not only where somebody speaks")
 	flags.BoolVar(&f.sequential, "sequential", false, "windows of 30 s that follow the model's own timestamps; implies --no-vad")
 	flags.StringVar(&f.channels, "channels", "mix", "mix, each, or the number of one channel")
@@ -108,8 +110,10 @@ func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
 		}
 	}
 	t.sequential = f.sequential
+	language, among := f.languages()
 	t.options = whisper.Options{
-		Language:     f.wanted(),
+		Language:     language,
+		Languages:    among,
 		Translate:    f.task == "translate",
 		Words:        true, // segments follow from the words
 		Beam:         f.beam,
@@ -120,18 +124,40 @@ func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
 	return t, t.engine.Check(t.options)
 }
 
+// checkFiles refuses what the names of the files already show to be impossible.
+func (t *transcription) checkFiles(files []string) error {
+	if t.flags.dir == "" {
+		if len(files) > 1 && t.formats[0] != export.TXT && t.formats[0] != export.JSONL {
+			return fmt.Errorf("several files in %s need --output-dir: standard output holds one", t.formats[0])
+		}
+		return nil
+	}
+	from := map[string]string{}
+	for _, file := range files {
+		name := baseName(file)
+		if other, taken := from[name]; taken {
+			return fmt.Errorf("%s and %s would both become %s in %s: transcribe them apart", other, file, name+"."+string(t.formats[0]), t.flags.dir)
+		}
+		from[name] = file
+	}
+	return nil
+}
+
 // maxBeam bounds the memory of a beam: each text has a cache of its own.
 const maxBeam = 16
 
 func (t *transcription) run(ctx context.Context, files []string) error {
+	if err := t.checkFiles(files); err != nil {
+		return err
+	}
 	failed := 0
-	for _, file := range files {
-		if len(files) > 1 && t.flags.dir == "" && !t.flags.jsonLines {
+	for i, file := range files {
+		if len(files) > 1 && t.flags.dir == "" && t.formats[0] == export.TXT {
 			fmt.Fprintf(t.env.Stdout, "==> %s <==\n", file)
 		}
 		if err := t.file(ctx, file); err != nil {
 			if ctx.Err() != nil {
-				return errors.New("interrupted")
+				return interrupted{someFailed{len(files) - i + failed, len(files)}}
 			}
 			if len(files) == 1 {
 				return err
@@ -155,7 +181,7 @@ func (t *transcription) file(ctx context.Context, file string) error {
 			return errors.New("--channels each reads a file once for each channel; standard input can't be read twice")
 		}
 		var err error
-		if channels, copies, err = speakerChannels(file); err != nil {
+		if channels, copies, err = speakerChannels(ctx, file); err != nil {
 			return err
 		}
 	}
@@ -171,10 +197,15 @@ func (t *transcription) file(ctx context.Context, file string) error {
 		in.Close()
 		return err
 	}
+	out.note(copies...)
 	if len(channels) == 1 {
-		err = t.channelOf(ctx, in, out.add)
+		err = t.channelOf(ctx, in, out, out.add)
 	} else {
 		err = t.each(ctx, file, in, channels, out)
+	}
+	if ctx.Err() != nil && t.flags.dir != "" {
+		out.abandon() // what stood there before is worth more than a beginning
+		return ctx.Err()
 	}
 	paths, closeErr := out.close()
 	for _, p := range paths {
@@ -195,13 +226,20 @@ func (t *transcription) head(file string, in *recording) export.Transcript {
 	return head
 }
 
-// channelOf transcribes one channel and closes its recording.
-func (t *transcription) channelOf(ctx context.Context, in *recording, segment func(export.Segment) error) error {
+// channelOf transcribes one channel and closes its recording. It tells out what only
+// reading the recording tells.
+func (t *transcription) channelOf(ctx context.Context, in *recording, out *output, segment func(export.Segment) error) error {
 	defer in.Close()
-	bar := newAudioProgress(t.env, in.name, in.samples())
+	declared := in.samples()
+	bar := newAudioProgress(t.env, in.name, declared)
 	l := t.listener
 	l.options.Partial = bar.partial
-	l.reached = bar.reached
+	l.reached = func(samples int) {
+		bar.reached(samples)
+		if int64(samples) > declared { // the header says less than there is
+			out.update(export.Transcript{Duration: float64(samples) / audio.SampleRate})
+		}
+	}
 	l.segment = func(s export.Segment) error {
 		if !t.flags.words {
 			s.Words = nil
@@ -210,6 +248,8 @@ func (t *transcription) channelOf(ctx context.Context, in *recording, segment fu
 	}
 	h, err := l.hear(ctx, in)
 	bar.close()
+	out.note(in.file.Warnings()...)
+	out.conclude(h)
 	in.warn(t.env.Stderr)
 	for _, w := range h.warnings {
 		fmt.Fprintf(t.env.Stderr, "earshot: %s: warning: %.1f–%.1f s: %s\n", in.name, w.Start, w.End, w.Text)
@@ -221,6 +261,7 @@ func (t *transcription) channelOf(ctx context.Context, in *recording, segment fu
 // conversation, by the time at which each says something.
 func (t *transcription) each(ctx context.Context, file string, in *recording, channels []audio.Channel, out *output) error {
 	var all []export.Segment
+	var failed error
 	for i, channel := range channels {
 		if i > 0 {
 			var err error
@@ -228,28 +269,21 @@ func (t *transcription) each(ctx context.Context, file string, in *recording, ch
 				return err
 			}
 		}
-		err := t.channelOf(ctx, in, func(s export.Segment) error {
+		err := t.channelOf(ctx, in, out, func(s export.Segment) error {
 			s.Speaker = fmt.Sprintf("channel %d", channel)
 			all = append(all, s)
 			return nil
 		})
 		if err != nil {
-			return err
+			failed = err // what was heard so far is written
+			break
 		}
 	}
-	slices.SortStableFunc(all, func(a, b export.Segment) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b export.Segment) int { return cmp.Compare(a.Start, b.Start) })
 	for _, s := range all {
 		if err := out.add(s); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
 }

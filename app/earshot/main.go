@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,6 +15,9 @@ import (
 )
 
 func main() {
+	// Libraries write there what is of no use to users (mewkiz/flac: that its tests
+	// have no file of this sample rate). We have our own ways to say something.
+	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -82,18 +83,27 @@ type jsonEncoder struct {
 }
 
 func (e *jsonEncoder) begin(_ *bufio.Writer, head Transcript) {
-	e.doc = jsonTranscript{
-		Task: head.Task, Title: head.Title, Language: head.Language, Model: head.Model,
-		Coverage: (*number)(head.Coverage), Segments: []jsonSegment{},
-	}
+	e.doc = jsonTranscript{Task: head.Task, Title: head.Title, Model: head.Model, Segments: []jsonSegment{}}
 	if !head.Created.IsZero() {
 		e.doc.Created = head.Created.Format(time.RFC3339)
 	}
-	if head.Duration > 0 {
-		e.doc.Duration = seconds(min(head.Duration, maxSeconds))
+	e.update(head)
+}
+
+// update is Writer.Update.
+func (e *jsonEncoder) update(known Transcript) {
+	e.doc.Language = cmp.Or(known.Language, e.doc.Language)
+	if known.Duration > 0 {
+		e.doc.Duration = seconds(min(known.Duration, maxSeconds))
 	}
-	for _, w := range head.Warnings {
-		start, end := order(w.Start, w.End, 0, limit(head.Duration))
+	if known.Coverage != nil {
+		e.doc.Coverage = (*number)(known.Coverage)
+	}
+	if len(known.Warnings) > 0 {
+		e.doc.Warnings = nil
+	}
+	for _, w := range known.Warnings {
+		start, end := order(w.Start, w.End, 0, limit(float64(e.doc.Duration)))
 		e.doc.Warnings = append(e.doc.Warnings, jsonWarning{seconds(start), seconds(end), clean(w.Text)})
 	}
 }

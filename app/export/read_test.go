@@ -155,9 +155,13 @@ func TestReadLimits(t *testing.T) {
 // Case C46, and everything else that Read promises.
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(46, 0))
+	lists := 200
+	if testing.Short() {
+		lists = 20
+	}
 	for _, f := range []Format{SRT, VTT, JSON, JSONL, TSV, LRC} {
 		t.Run(string(f), func(t *testing.T) {
-			for range 200 {
+			for range lists {
 				in := Transcript{Segments: orderedSegments(r, 30)}
 				text := render(t, f, in, Options{Lines: -1})
 				for _, text := range []string{text, strings.TrimSuffix(text, "\n"), strings.TrimRight(text, "\n"), strings.ReplaceAll(text, "\n", "\r\n"), "\ufeff" + text} {

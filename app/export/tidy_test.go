@@ -10,7 +10,11 @@ import (
 
 func TestTidyRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(55, 0))
-	for n := range 10_000 {
+	lists := 10_000
+	if testing.Short() {
+		lists = 1000
+	}
+	for n := range lists {
 		in := randomSegments(r)
 		duration, longest := 120*r.Float64(), 40*r.Float64()
 		if n%4 != 0 { // mostly the usual limit: a cut takes time

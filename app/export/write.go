@@ -89,6 +89,18 @@ func newEncoder(f Format, opts Options) (encoder, error) {
 	return nil, err
 }
 
+// Update takes over from known what has become known of the recording since NewWriter:
+// Language, Duration, Coverage and Warnings, where they are set. Segments that follow
+// end by the new Duration; json tells all of it, in Close.
+func (w *Writer) Update(known Transcript) {
+	if known.Duration > 0 {
+		w.tidy.duration = limit(known.Duration)
+	}
+	if e, ok := w.enc.(*jsonEncoder); ok {
+		e.update(known)
+	}
+}
+
 // Append writes a segment, in its tidy form, and hands on all that is written.
 func (w *Writer) Append(s Segment) error {
 	w.add(s)

@@ -2,6 +2,7 @@ package wave
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -157,6 +158,25 @@ func TestMP3Damage(t *testing.T) {
 			t.Errorf("the last %d samples are right, of %d", n, got.frames())
 		}
 	})
+}
+
+// TestMP3Joined: the length that the first frame declares is that of its own file. One
+// that another follows, and one that declares too little, are read to their ends.
+func TestMP3Joined(t *testing.T) {
+	file := load(t, "jfk", "jfk.mp3")
+	want := decode(t, file).samples
+	got := decode(t, slices.Concat(file, file))
+	if n, m := equalRun(got.samples, want), equalRun(reversed(got.samples), reversed(want)); got.frames() != 2*len(want) ||
+		n != len(want) || m < len(want)-20*576 || len(got.warnings) > 0 {
+		t.Errorf("joined: %d frames, the first %d and the last %d are right, of %d; warnings %q", got.frames(), n, m, len(want), got.warnings)
+	}
+	short := bytes.Clone(file)
+	at := bytes.Index(short, []byte("Xing")) + 8
+	binary.BigEndian.PutUint32(short[at:], 100)
+	got = decode(t, short)
+	if n := equalRun(got.samples, want); n < 99*576-2000 || got.frames() < len(want)-2*1152 || len(got.warnings) != 1 {
+		t.Errorf("100 frames declared: %d frames, the first %d are right; warnings %q", got.frames(), n, got.warnings)
+	}
 }
 
 func noisy(file []byte, at, n int) []byte {

@@ -62,34 +62,56 @@ func openMP3(in *input, notes *notes) (decoder, Info, error) {
 	}
 	in.Discard(at)
 	d := &mp3Decoder{
-		in: in, notes: notes, info: info, ref: h, left: -1,
+		in: in, notes: notes, info: info, ref: h,
 		hole: hole{channels: h.channels},
 		pcm:  make([]byte, 4*1152),
 		out:  make([]float32, 1152*h.channels),
 	}
-	first, _ := in.Peek(h.size)
-	if tag, ok := parseMP3Tag(h, first); ok {
-		in.Discard(len(first))
-		d.useTag(tag)
-	}
+	d.useTag()
 	info.Frames = d.left
 	return d, info, nil
 }
 
-// useTag sets up the exact length, where the file tells it.
-func (d *mp3Decoder) useTag(tag mp3Tag) {
-	d.tag = tag
-	if tag.delay < 0 {
-		return
+// useTag sets up the exact length, where the frame that follows tells it.
+func (d *mp3Decoder) useTag() (ok bool) {
+	d.left, d.skip, d.count, d.reservoir = -1, 0, 0, 0
+	head, _ := d.in.Peek(mp3HeaderLen)
+	h, _ := parseMP3(head)
+	first, _ := d.in.Peek(h.size)
+	if d.tag, ok = parseMP3Tag(h, first); !ok {
+		return false
 	}
-	d.skip = tag.delay + mp3Delay
-	if n := tag.frames*int64(d.ref.samples) - tag.delay - tag.padding; tag.frames > 0 && n > 0 {
+	d.in.Discard(len(first))
+	if d.tag.delay < 0 {
+		return true
+	}
+	d.skip = d.tag.delay + mp3Delay
+	if n := d.tag.frames*int64(d.ref.samples) - d.tag.delay - d.tag.padding; d.tag.frames > 0 && n > 0 {
 		d.left = n
 	}
+	return true
+}
+
+// goesOn reports whether more frames follow than the tag declares: those of another
+// file, where files were joined, or of a tag that is wrong.
+func (d *mp3Decoder) goesOn() bool {
+	for ; d.count < d.tag.frames && d.atFrame(); d.count++ { // the padding
+		head, _ := d.in.Peek(mp3HeaderLen)
+		h, _ := parseMP3(head)
+		d.in.Discard(h.size)
+	}
+	if err := d.skipTags(); err != nil || !d.atFrame() {
+		return false
+	}
+	declared, at := d.tag.frames, d.in.pos()
+	if !d.useTag() {
+		d.notes.addf("the first frame declares %d frames, more follow from byte %d on", declared, at)
+	}
+	return true
 }
 
 func (d *mp3Decoder) next() ([]float32, error) {
-	for d.left != 0 {
+	for d.left != 0 || d.goesOn() {
 		block, err := d.block()
 		if err != nil {
 			return nil, err

@@ -76,6 +76,9 @@ func level(s []float32) float64 {
 // TestGoldenLengths: as many samples as the program that made the reference values
 // decoded, whose resampler is another one.
 func TestGoldenLengths(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads minutes of audio")
+	}
 	b, err := os.ReadFile(filepath.Join(sharedFolder(t), "golden", "base.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -35,9 +35,13 @@ func Shared(t testing.TB, path string) string {
 }
 
 // Model opens a real model of the user's store (`earshot model pull`). Without it
-// the test is skipped, except under CI=true, where it fails.
+// the test is skipped, except under CI=true, where it fails; with -short it always
+// is, since real models take their time.
 func Model(t testing.TB, name string) *weights.Model {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("runs " + name)
+	}
 	path, err := store(t).Path(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		absent(t, err.Error())
@@ -53,9 +57,9 @@ func Model(t testing.TB, name string) *weights.Model {
 	return m
 }
 
-// Silero returns the tensors of the voice activity network in the user's store, on
-// the same terms as Model.
-func Silero(t testing.TB) func(name string, shape ...int) ([]float32, error) {
+// Silero returns the tensors of the speech detector in the user's store. Without it
+// the test is skipped, except under CI=true, where it fails.
+func Silero(t testing.TB) (tensors func(name string, shape ...int) ([]float32, error)) {
 	t.Helper()
 	tensors, err := store(t).Silero()
 	if errors.Is(err, fs.ErrNotExist) {

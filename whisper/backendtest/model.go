@@ -4,6 +4,7 @@
 package backendtest
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -21,16 +22,20 @@ var Small = weights.Dims{
 	Vocab: 256 + 1509 + 3, TextCtx: 70, TextState: 60, TextHeads: 5, TextLayers: 3,
 }
 
+// LargeV3 has large-v3's mel bands, windows and vocabulary on a network that is small
+// everywhere else.
+var LargeV3 = weights.Dims{
+	Mels: 128, AudioCtx: 1500, AudioState: 64, AudioHeads: 2, AudioLayers: 1,
+	Vocab: 51866, TextCtx: 448, TextState: 64, TextHeads: 2, TextLayers: 1,
+}
+
 // MadeUp writes a model of the given sizes with random weights, the same for the
 // same sizes, and opens it. The weights are scaled so that activations keep their
 // size through the layers and attention is neither flat nor one-hot.
 func MadeUp(t testing.TB, d weights.Dims) *weights.Model {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "made.earshot")
-	words := make([][]byte, 256)
-	for b := range words {
-		words[b] = []byte{byte(b)}
-	}
+	words := madeUpWords(d.Vocab)
 	h := weights.Header{
 		Name:    "made",
 		Dims:    d,
@@ -46,6 +51,22 @@ func MadeUp(t testing.TB, d weights.Dims) *weights.Model {
 	}
 	t.Cleanup(func() { m.Close() })
 	return m
+}
+
+// madeUpWords are the 256 bytes, and for a vocabulary of a published size as many
+// words more as those have.
+func madeUpWords(vocab int) [][]byte {
+	n := 256
+	if vocab >= 51864 {
+		n = 50256 + min(1, vocab-51864)
+	}
+	words := make([][]byte, n)
+	for i := range words {
+		if words[i] = []byte{byte(i)}; i >= 256 {
+			words[i] = fmt.Appendf(nil, " w%d", i)
+		}
+	}
+	return words
 }
 
 // values makes one tensor up, from a seed that follows from its name.

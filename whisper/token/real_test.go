@@ -1,51 +1,44 @@
-package token
+package token_test
 
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"earshot/whisper/backendtest"
+	"earshot/whisper/token"
+	"earshot/whisper/weights"
 )
 
-// realModels are the folders of published models to test with, separated like
-// PATH; each holds a tokenizer.json, and a config.json where its suppress list is
-// to be compared.
-const realModels = "EARSHOT_TEST_TOKENIZER"
+// The tests in this file use the vocabularies of published models.
 
-// onRealModels runs a test on the vocabulary of every folder named by realModels.
-func onRealModels(t *testing.T, test func(t *testing.T, folder string, tok *Tokenizer)) {
+// onRealModels runs a test on an English-only and on a multilingual vocabulary.
+func onRealModels(t *testing.T, test func(t *testing.T, m *weights.Model, tok *token.Tokenizer)) {
 	t.Helper()
-	folders := filepath.SplitList(os.Getenv(realModels))
-	if len(folders) == 0 {
-		t.Skipf("%s names no model folder with a published vocabulary", realModels)
-	}
-	for _, folder := range folders {
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
+	for _, name := range []string{"tiny.en", "base"} {
+		t.Run(name, func(t *testing.T) {
+			m := backendtest.Model(t, name)
+			tok, err := m.Tokenizer()
 			if err != nil {
 				t.Fatal(err)
 			}
-			words, err := ParseJSON(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			vocab := 51865
-			if len(words) == 50256 {
-				vocab = englishVocab
-			}
-			tok, err := New(words, vocab)
-			if err != nil {
-				t.Fatal(err)
-			}
-			test(t, folder, tok)
+			test(t, m, tok)
 		})
 	}
 }
 
 func TestRealEncode(t *testing.T) {
-	rows := readEncoded(t)
-	onRealModels(t, func(t *testing.T, _ string, tok *Tokenizer) {
+	var rows []struct {
+		Text   string
+		TinyEn []int `json:"tiny.en"`
+		Base   []int
+	}
+	readJSON(t, "testdata/encode.json", &rows)
+	if len(rows) < 100 {
+		t.Fatalf("only %d texts", len(rows))
+	}
+	onRealModels(t, func(t *testing.T, _ *weights.Model, tok *token.Tokenizer) {
 		for _, row := range rows {
 			want := row.Base
 			if !tok.Multilingual() {
@@ -62,60 +55,55 @@ func TestRealEncode(t *testing.T) {
 	})
 }
 
+// TestRealNonSpeech compares with the list that comes with the model: the tokens
+// that are no speech, and special ones.
 func TestRealNonSpeech(t *testing.T) {
-	onRealModels(t, func(t *testing.T, folder string, tok *Tokenizer) {
-		data, err := os.ReadFile(filepath.Join(folder, "config.json"))
-		if err != nil {
-			t.Skipf("no suppress list to compare with: %v", err)
-		}
-		var config struct {
-			Suppress []int `json:"suppress_ids"`
-		}
-		if err := json.Unmarshal(data, &config); err != nil {
-			t.Fatal(err)
-		}
-		want := slices.DeleteFunc(config.Suppress, func(id int) bool { return id >= tok.EndOfText })
-		if got := tok.NonSpeech(); !slices.Equal(got, want) {
+	onRealModels(t, func(t *testing.T, m *weights.Model, tok *token.Tokenizer) {
+		specials := []int{tok.StartOfTranscript, tok.Translate, tok.Transcribe, tok.StartOfLM, tok.StartOfPrev, tok.NoSpeech}
+		if got, want := append(tok.NonSpeech(), specials...), m.Header.Suppress; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	})
 }
 
-// TestRealNumbering compares the special tokens with the names in tokenizer.json.
+type golden struct {
+	Clips map[string]struct {
+		Language                 string
+		Prompt                   []int
+		Plain, Timestamps, Beam5 struct {
+			Tokens []int
+			Text   string
+		}
+	}
+}
+
+func readGolden(t *testing.T, tok *token.Tokenizer) golden {
+	t.Helper()
+	name := "base"
+	if !tok.Multilingual() {
+		name = "tiny.en"
+	}
+	var g golden
+	readJSON(t, backendtest.Shared(t, "golden/"+name+".json"), &g)
+	if len(g.Clips) < 60 {
+		t.Fatalf("%d clips of %s", len(g.Clips), name)
+	}
+	return g
+}
+
+// TestRealNumbering compares the special tokens with another engine's prompts, in
+// about twenty languages.
 func TestRealNumbering(t *testing.T) {
-	onRealModels(t, func(t *testing.T, folder string, tok *Tokenizer) {
-		data, err := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var f tokenizerFile
-		if err := json.Unmarshal(data, &f); err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]int{
-			"<|endoftext|>": tok.EndOfText, "<|startoftranscript|>": tok.StartOfTranscript,
-			"<|translate|>": tok.Translate, "<|transcribe|>": tok.Transcribe,
-			"<|startoflm|>": tok.StartOfLM, "<|startofprev|>": tok.StartOfPrev,
-			"<|nocaptions|>": tok.NoSpeech, "<|nospeech|>": tok.NoSpeech,
-			"<|notimestamps|>": tok.NoTimestamps,
-			"<|0.00|>":         tok.FirstTimestamp, "<|30.00|>": tok.Vocab() - 1,
-		}
-		for i, l := range languageTable[:tok.languages] {
-			want["<|"+l.Code+"|>"] = tok.FirstLanguage + i
-		}
-		want["<|iw|>"] = want["<|he|>"] // what early releases call Hebrew
-		found := 0
-		for _, a := range f.AddedTokens {
-			id, ok := want[a.Content]
-			if ok && id != a.ID {
-				t.Errorf("%s is %d, want %d", a.Content, id, a.ID)
+	onRealModels(t, func(t *testing.T, _ *weights.Model, tok *token.Tokenizer) {
+		for clip, c := range readGolden(t, tok).Clips {
+			want := []int{tok.StartOfTranscript, tok.NoTimestamps}
+			if tok.Multilingual() {
+				language, _ := tok.Language(c.Language)
+				want = []int{tok.StartOfTranscript, language, tok.Transcribe, tok.NoTimestamps}
 			}
-			if ok {
-				found++
+			if !slices.Equal(c.Prompt, want) {
+				t.Errorf("%s, %s: prompt %v, want %v", clip, c.Language, want, c.Prompt)
 			}
-		}
-		if found < 107 {
-			t.Errorf("%d special tokens compared, want 107 or more", found)
 		}
 	})
 }
@@ -123,68 +111,30 @@ func TestRealNumbering(t *testing.T) {
 // TestRealGolden decodes the tokens that another engine wrote for whole clips, and
 // encodes their text again.
 func TestRealGolden(t *testing.T) {
-	shared := sharedFolder(t)
-	onRealModels(t, func(t *testing.T, _ string, tok *Tokenizer) {
-		name := "base.json"
-		if !tok.Multilingual() {
-			name = "tiny.en.json"
-		}
-		data, err := os.ReadFile(filepath.Join(shared, "golden", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		type row struct {
-			Tokens []int
-			Text   string
-		}
-		var golden struct {
-			Clips map[string]struct {
-				Plain, Timestamps, Beam5 row
-			}
-		}
-		if err := json.Unmarshal(data, &golden); err != nil {
-			t.Fatal(err)
-		}
-		if len(golden.Clips) < 60 {
-			t.Fatalf("%d clips in %s", len(golden.Clips), name)
-		}
-		for clip, c := range golden.Clips {
-			for _, r := range []row{c.Plain, c.Timestamps, c.Beam5} {
-				if got := tok.Decode(r.Tokens); got != r.Text {
-					t.Errorf("%s: %q, want %q", clip, got, r.Text)
+	onRealModels(t, func(t *testing.T, _ *weights.Model, tok *token.Tokenizer) {
+		for clip, c := range readGolden(t, tok).Clips {
+			for _, want := range []struct {
+				Tokens []int
+				Text   string
+			}{c.Plain, c.Timestamps, c.Beam5} {
+				if got := tok.Decode(want.Tokens); got != want.Text {
+					t.Errorf("%s: %q, want %q", clip, got, want.Text)
 				}
-				if got := tok.Decode(tok.Encode(r.Text)); got != r.Text {
-					t.Errorf("%s: encoded and decoded %q, want %q", clip, got, r.Text)
+				if got := tok.Decode(tok.Encode(want.Text)); got != want.Text {
+					t.Errorf("%s: encoded and decoded %q, want %q", clip, got, want.Text)
 				}
 			}
 		}
 	})
 }
 
-// sharedFolder is the folder with recordings and reference values beside the
-// repository.
-func sharedFolder(t *testing.T) string {
+func readJSON(t *testing.T, path string, v any) {
 	t.Helper()
-	dir, err := os.Getwd()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = parent
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	shared := filepath.Join(filepath.Dir(dir), "shared")
-	if _, err := os.Stat(shared); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("reference values are missing: %v", err)
-		}
-		t.Skipf("reference values are missing: %v", err)
-	}
-	return shared
 }

@@ -346,8 +346,11 @@ func TestPullSilentServer(t *testing.T) {
 	}
 }
 
-// needPip skips where pip is missing.
+// needPip skips where pip is missing, and with -short: pip takes its time.
 func needPip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs pip")
+	}
 	if _, err := findPip(context.Background()); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
