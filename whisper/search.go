@@ -114,17 +114,25 @@ func (s *search) draw(logits []float32, temperature float64) int {
 	if temperature == 0 {
 		return argmax(logits)
 	}
-	// Of Gumbel-perturbed logits the largest is a draw from their softmax.
-	best, at := math.Inf(-1), argmax(logits)
-	for i, v := range logits {
-		if v == never {
-			continue
+	// Tokens more than 30 temperatures below the likeliest are as good as never drawn.
+	largest := float64(logits[argmax(logits)])
+	weight := func(v float32) float64 {
+		if x := (float64(v) - largest) / temperature; x > -30 {
+			return math.Exp(x)
 		}
-		if x := float64(v)/temperature - math.Log(s.random.ExpFloat64()); x > best {
-			best, at = x, i
+		return 0
+	}
+	var sum float64
+	for _, v := range logits {
+		sum += weight(v)
+	}
+	at := s.random.Float64() * sum
+	for i, v := range logits {
+		if at -= weight(v); at < 0 {
+			return i
 		}
 	}
-	return at
+	return argmax(logits)
 }
 
 // beam keeps the size likeliest texts at each step, and ends when patience·size of

@@ -34,9 +34,9 @@ func TestDamagedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole = whole[:min(len(whole), size)]
-		for i := range 8 {
+		for i := range 5 {
 			at := random.IntN(len(whole))
-			if i < 4 {
+			if i < 2 {
 				at = random.IntN(200) // in the header
 			}
 			n := min(len(whole)-at, 1+random.IntN(2000))

@@ -111,6 +111,7 @@ func modelPullCommand(env *Env) *cobra.Command {
 		Args:      cobra.MinimumNArgs(1),
 		ValidArgs: publishedModels(),
 		RunE: func(cmd *cobra.Command, names []string) error {
+			pulled := false
 			err := eachModel(env, names, func(name string) error {
 				if name == sileroName {
 					return pullSilero(cmd.Context(), env)
@@ -121,9 +122,10 @@ func modelPullCommand(env *Env) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				pulled = true
 				return printModel(env, h)
 			})
-			if slices.Contains(names, sileroName) || cmd.Context().Err() != nil {
+			if !pulled || slices.Contains(names, sileroName) || cmd.Context().Err() != nil {
 				return err
 			}
 			if absent := pullSilero(cmd.Context(), env); absent != nil {

@@ -195,9 +195,14 @@ func TestPipedInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sizes := []int{160_000, 511}
+	if long() {
+		sizes = append(sizes, 1_600)
+	}
 	var first string
-	for _, samples := range []int{160_000, 1_600, 511} {
-		status, out, stderr := run(t, &trickle{file, 2 * samples}, "transcribe", "--format", "json", "--word-timestamps", "-")
+	for _, samples := range sizes {
+		// At temperature 0: what is said six times would else be taken for a loop.
+		status, out, stderr := run(t, &trickle{file, 2 * samples}, "transcribe", "--temperature", "0", "--format", "json", "--word-timestamps", "-")
 		if status != 0 || first != "" && out != first {
 			t.Fatalf("pieces of %d samples: status %d, %s, output\n%s\nwant\n%s", samples, status, stderr, out, first)
 		}

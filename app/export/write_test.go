@@ -179,3 +179,26 @@ func TestMarkdownParagraphs(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+// TestUpdate has a recording whose length and language only reading it tells.
+func TestUpdate(t *testing.T) {
+	whole := example()
+	head := whole
+	head.Duration, head.Language, head.Coverage, head.Warnings = 1, "", nil, nil
+	var b strings.Builder
+	w, err := NewWriter(&b, JSON, head, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Update(Transcript{Duration: whole.Duration})
+	for _, s := range whole.Segments {
+		if err := w.Append(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Update(Transcript{Warnings: []Warning{{Text: "not the last word"}}})
+	w.Update(Transcript{Language: whole.Language, Coverage: whole.Coverage, Warnings: whole.Warnings})
+	if err := w.Close(); err != nil || b.String() != render(t, JSON, whole, Options{}) {
+		t.Errorf("got %v\n%s\nwant\n%s", err, b.String(), render(t, JSON, whole, Options{}))
+	}
+}
