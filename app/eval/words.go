@@ -88,7 +88,7 @@ func appendExpanded(out []string, token, next string) []string {
 	}
 	base, ending := token[:i], token[i+1:]
 	if ending == "t" && len(base) > 1 && strings.HasSuffix(base, "n") {
-		return append(out, base[:len(base)-1], "not")
+		return append(out, strings.ReplaceAll(base[:len(base)-1], "'", ""), "not")
 	}
 	word := contractedWords[ending]
 	switch {
