@@ -38,7 +38,7 @@ func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float
 		samples = softEnd(samples)
 	}
 	start := time.Now()
-	enc, err := l.Engine.Encode(ctx, samples)
+	enc, err := l.Engine.Encode(ctx, samples, opts)
 	if err != nil {
 		return Heard{}, err
 	}
@@ -63,7 +63,7 @@ func (l *Listener) decode(ctx context.Context, enc Encoded, samples []float32, o
 	if err != nil {
 		return Heard{}, err
 	}
-	r.EncodeTime = encodeTime
+	r.EncodeTime += encodeTime
 	h, err := l.cover(ctx, samples, opts, r)
 	l.before = ""
 	if err == nil && h.Dropped == "" && h.good() {

@@ -6,15 +6,14 @@ import (
 
 	"earshot/cpu"
 	"earshot/whisper"
-	"earshot/whisper/weights"
 )
 
 // Decoder implements whisper.Decoder.
 type Decoder struct {
 	dims      whisper.Dims
 	pool      *cpu.Pool
-	tokens    *cpu.PackedF32 // [V, D]: embedding and output projection are one matrix
-	positions []float32      // [TextCtx, D]
+	tokens    linear    // [V, D]: embedding and output projection are one matrix
+	positions []float32 // [TextCtx, D]
 	blocks    []decoderBlock
 	post      norm
 }
@@ -27,16 +26,12 @@ type decoderBlock struct {
 	mlp       mlp
 }
 
-// NewDecoder packs the decoder's weights of m for use on pool.
-func NewDecoder(m *weights.Model, pool *cpu.Pool) (*Decoder, error) {
-	d := whisper.Dims(m.Header.Dims)
-	r := reader{model: m}
+func newDecoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Decoder {
 	dec := &Decoder{
 		dims:      d,
 		pool:      pool,
-		tokens:    cpu.PackF32(r.tensor("decoder.token_embedding.weight", d.Vocab, d.TextState), d.Vocab, d.TextState, d.TextState, 1),
-		positions: r.tensor("decoder.positional_embedding", d.TextCtx, d.TextState),
-		post:      r.norm("decoder.ln", d.TextState),
+		tokens:    r.table("decoder.token_embedding.weight", d.Vocab, d.TextState),
+		positions: r.floats("decoder.positional_embedding", d.TextCtx, d.TextState),
 	}
 	for i := range d.TextLayers {
 		name := fmt.Sprintf("decoder.blocks.%d.", i)
@@ -48,10 +43,8 @@ func NewDecoder(m *weights.Model, pool *cpu.Pool) (*Decoder, error) {
 			mlp:       r.mlp(name, d.TextState),
 		})
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return dec, nil
+	dec.post = r.norm("decoder.ln", d.TextState)
+	return dec
 }
 
 // Begin implements whisper.Decoder.

@@ -6,7 +6,6 @@ import (
 
 	"earshot/cpu"
 	"earshot/whisper"
-	"earshot/whisper/weights"
 )
 
 // Encoder implements whisper.Encoder.
@@ -26,17 +25,13 @@ type encoderBlock struct {
 	mlp  mlp
 }
 
-// NewEncoder packs the encoder's weights of m for use on pool.
-func NewEncoder(m *weights.Model, pool *cpu.Pool) (*Encoder, error) {
-	d := whisper.Dims(m.Header.Dims)
-	r := reader{model: m}
+func newEncoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Encoder {
 	e := &Encoder{
 		dims:      d,
 		pool:      pool,
 		conv1:     r.conv("encoder.conv1", d.AudioState, d.Mels),
 		conv2:     r.conv("encoder.conv2", d.AudioState, d.AudioState),
-		positions: r.tensor("encoder.positional_embedding", d.AudioCtx, d.AudioState),
-		post:      r.norm("encoder.ln_post", d.AudioState),
+		positions: r.floats("encoder.positional_embedding", d.AudioCtx, d.AudioState),
 	}
 	for i := range d.AudioLayers {
 		name := fmt.Sprintf("encoder.blocks.%d.", i)
@@ -46,25 +41,8 @@ func NewEncoder(m *weights.Model, pool *cpu.Pool) (*Encoder, error) {
 			mlp:  r.mlp(name, d.AudioState),
 		})
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return e, nil
-}
-
-// conv reads a convolution's weight [out, in, 3] and lays it out as [out, 3, in],
-// the order in which three consecutive frames lie in memory.
-func (r *reader) conv(name string, out, in int) linear {
-	w := r.tensor(name+".weight", out, in, 3)
-	taps := make([]float32, len(w))
-	for o := range out {
-		for c := range in {
-			for tap := range 3 {
-				taps[(o*3+tap)*in+c] = w[(o*in+c)*3+tap]
-			}
-		}
-	}
-	return linear{cpu.PackF32(taps, out, 3*in, 3*in, 1), r.tensor(name+".bias", out), out, 3 * in}
+	e.post = r.norm("encoder.ln_post", d.AudioState)
+	return e
 }
 
 // encoderScratch is reused from call to call; sizes follow the longest window seen.
@@ -129,12 +107,12 @@ func (e *Encoder) stem(mel whisper.Mel) {
 
 	clear(s.conv[:width])
 	mid := s.conv[width : (mel.Frames+1)*width]
-	e.pool.GemmF32(mid, width, s.frames, bands, mel.Frames, e.conv1.weight, width, 3*bands, e.conv1.bias)
+	e.conv1.applyTo(e.pool, mid, width, s.frames, bands, mel.Frames)
 	forRows(e.pool, mel.Frames, func(from, to int) { cpu.GeluF32(mid[from*width : to*width]) })
 	clear(s.conv[(mel.Frames+1)*width : (mel.Frames+2)*width])
 
 	x := s.x[:positions*width]
-	e.pool.GemmF32(x, width, s.conv, 2*width, positions, e.conv2.weight, width, 3*width, e.conv2.bias)
+	e.conv2.applyTo(e.pool, x, width, s.conv, 2*width, positions)
 	forRows(e.pool, positions, func(from, to int) { cpu.GeluF32(x[from*width : to*width]) })
 	cpu.AddF32(x, e.positions[:len(x)])
 }

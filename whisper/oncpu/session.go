@@ -86,7 +86,7 @@ func (s *session) embed(rows []row) {
 	width := s.dec.dims.TextState
 	for i, r := range rows {
 		x := s.scratch.x[i*width : (i+1)*width]
-		s.dec.tokens.Row(r.token, x)
+		s.dec.tokens.weight.row(r.token, x)
 		cpu.AddF32(x, s.dec.positions[r.at*width:(r.at+1)*width])
 	}
 }
@@ -175,7 +175,7 @@ func (s *session) logits(rows []row, wanted int) [][]float32 {
 	if len(s.scratch.logits) < wanted*vocab {
 		s.scratch.logits = make([]float32, wanted*vocab)
 	}
-	s.dec.pool.GemmF32(s.scratch.logits, vocab, hidden, width, wanted, s.dec.tokens, vocab, width, nil)
+	s.dec.tokens.apply(s.dec.pool, s.scratch.logits, hidden, wanted)
 	out := make([][]float32, wanted)
 	for i := range out {
 		out[i] = s.scratch.logits[i*vocab : (i+1)*vocab]
