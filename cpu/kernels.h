@@ -6,6 +6,7 @@
 #define EARSHOT_KERNELS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 // Whether the processor and the system have AVX2 and FMA.
 int has_avx2(void);
@@ -14,6 +15,11 @@ int has_avx2(void);
 	void gemm_f32_##tier(float *dst, size_t ldd, const float *a, size_t lda, size_t m,     \
 	                     const float *w, size_t kcap, size_t n0, size_t n, size_t k,       \
 	                     const float *bias);                                               \
+	void gemm_i8_##tier(float *dst, size_t ldd, const int8_t *a, const float *ascale,      \
+	                    size_t m, const int8_t *w, const float *wscale, size_t n0,         \
+	                    size_t n, size_t stride, const float *bias);                       \
+	void quantize_i8_##tier(int8_t *dst, size_t stride, float *scales, const float *x,     \
+	                        size_t ldx, size_t m, size_t k);                               \
 	void softmax_f32_##tier(float *x, size_t n);                                           \
 	void layer_norm_f32_##tier(float *dst, const float *x, const float *gamma,             \
 	                           const float *beta, size_t n, float eps);                    \

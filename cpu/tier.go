@@ -7,6 +7,8 @@ import "os"
 type kernels struct {
 	name         string
 	gemmF32      func(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, n0, n, k int, bias []float32)
+	gemmI8       func(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, n0, n int, bias []float32)
+	quantizeI8   func(dst []int8, scales, x []float32, ldx, m, k int)
 	softmaxF32   func(x []float32)
 	layerNormF32 func(dst, x, gamma, beta []float32)
 	geluF32      func(x []float32)
@@ -18,6 +20,8 @@ type kernels struct {
 var generic = kernels{
 	name:         "generic",
 	gemmF32:      gemmF32Generic,
+	gemmI8:       gemmI8Generic,
+	quantizeI8:   quantizeI8Generic,
 	softmaxF32:   softmaxF32Generic,
 	layerNormF32: layerNormF32Generic,
 	geluF32:      geluF32Generic,

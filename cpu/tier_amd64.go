@@ -5,6 +5,10 @@ package cpu
 // #include "kernels.h"
 // #cgo noescape gemm_f32_avx2
 // #cgo nocallback gemm_f32_avx2
+// #cgo noescape gemm_i8_avx2
+// #cgo nocallback gemm_i8_avx2
+// #cgo noescape quantize_i8_avx2
+// #cgo nocallback quantize_i8_avx2
 // #cgo noescape softmax_f32_avx2
 // #cgo nocallback softmax_f32_avx2
 // #cgo noescape layer_norm_f32_avx2
@@ -26,6 +30,8 @@ func nativeTiers() []*kernels {
 	return []*kernels{{
 		name:         "avx2",
 		gemmF32:      gemmF32AVX2,
+		gemmI8:       gemmI8AVX2,
+		quantizeI8:   quantizeI8AVX2,
 		softmaxF32:   func(x []float32) { C.softmax_f32_avx2(floats(x), size(x)) },
 		layerNormF32: layerNormF32AVX2,
 		geluF32:      func(x []float32) { C.gelu_f32_avx2(floats(x), size(x)) },
@@ -42,4 +48,13 @@ func gemmF32AVX2(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, 
 
 func layerNormF32AVX2(dst, x, gamma, beta []float32) {
 	C.layer_norm_f32_avx2(floats(dst), floats(x), floats(gamma), floats(beta), size(x), layerNormEps)
+}
+
+func gemmI8AVX2(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, n0, n int, bias []float32) {
+	C.gemm_i8_avx2(floats(dst), C.size_t(ldd), bytes(a), floats(aScales), C.size_t(m), bytes(w.data),
+		floats(w.scales), C.size_t(n0), C.size_t(n), C.size_t(StrideI8(w.k)), floats(bias))
+}
+
+func quantizeI8AVX2(dst []int8, scales, x []float32, ldx, m, k int) {
+	C.quantize_i8_avx2(bytes(dst), C.size_t(StrideI8(k)), floats(scales), floats(x), C.size_t(ldx), C.size_t(m), C.size_t(k))
 }

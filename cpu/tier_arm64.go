@@ -5,6 +5,10 @@ package cpu
 // #include "kernels.h"
 // #cgo noescape gemm_f32_neon
 // #cgo nocallback gemm_f32_neon
+// #cgo noescape gemm_i8_neon
+// #cgo nocallback gemm_i8_neon
+// #cgo noescape quantize_i8_neon
+// #cgo nocallback quantize_i8_neon
 // #cgo noescape softmax_f32_neon
 // #cgo nocallback softmax_f32_neon
 // #cgo noescape layer_norm_f32_neon
@@ -23,6 +27,8 @@ func nativeTiers() []*kernels {
 	return []*kernels{{
 		name:         "neon",
 		gemmF32:      gemmF32NEON,
+		gemmI8:       gemmI8NEON,
+		quantizeI8:   quantizeI8NEON,
 		softmaxF32:   func(x []float32) { C.softmax_f32_neon(floats(x), size(x)) },
 		layerNormF32: layerNormF32NEON,
 		geluF32:      func(x []float32) { C.gelu_f32_neon(floats(x), size(x)) },
@@ -39,4 +45,13 @@ func gemmF32NEON(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, 
 
 func layerNormF32NEON(dst, x, gamma, beta []float32) {
 	C.layer_norm_f32_neon(floats(dst), floats(x), floats(gamma), floats(beta), size(x), layerNormEps)
+}
+
+func gemmI8NEON(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, n0, n int, bias []float32) {
+	C.gemm_i8_neon(floats(dst), C.size_t(ldd), bytes(a), floats(aScales), C.size_t(m), bytes(w.data),
+		floats(w.scales), C.size_t(n0), C.size_t(n), C.size_t(StrideI8(w.k)), floats(bias))
+}
+
+func quantizeI8NEON(dst []int8, scales, x []float32, ldx, m, k int) {
+	C.quantize_i8_neon(bytes(dst), C.size_t(StrideI8(k)), floats(scales), floats(x), C.size_t(ldx), C.size_t(m), C.size_t(k))
 }

@@ -9,11 +9,14 @@ package cpu
 // #cgo CFLAGS: -std=c11 -O3 -Wall -Wextra
 // #cgo LDFLAGS: -lm
 // #include <stddef.h>
+// #include <stdint.h>
 import "C"
 
 import "unsafe"
 
 func floats(x []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(x))) }
+
+func bytes(x []int8) *C.int8_t { return (*C.int8_t)(unsafe.Pointer(unsafe.SliceData(x))) }
 
 func size(x []float32) C.size_t { return C.size_t(len(x)) }
 
