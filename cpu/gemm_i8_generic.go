@@ -48,7 +48,7 @@ func gemmI8Generic(dst []float32, ldd int, a []int8, aScales []float32, m int, w
 		lane, scale := w.lane(j), w.scales[j]
 		for i := range m {
 			sum := dotI8Generic(a[i*stride:(i+1)*stride], lane)
-			v := float32(sum) * float32(aScales[i]*scale)
+			v := float32(float32(sum) * float32(aScales[i]*scale))
 			if bias != nil {
 				v += bias[j]
 			}

@@ -76,7 +76,7 @@ func (p *productI8) want(i, j int) float32 {
 	for c := range p.k {
 		sum += int(p.a[i*StrideI8(p.k)+c]) * int(p.w.at(j, c))
 	}
-	v := float32(sum) * float32(p.aScales[i]*p.w.scales[j])
+	v := float32(float32(sum) * float32(p.aScales[i]*p.w.scales[j]))
 	if p.bias != nil {
 		v += p.bias[j]
 	}
@@ -241,7 +241,7 @@ func quantizeBoth(t *testing.T, what string, x []float32, ldx, m, k int) {
 		for c := range stride {
 			var want int8
 			if c < k && factor != 0 {
-				want = int8(math.RoundToEven(float64(x[i*ldx+c] * factor)))
+				want = int8(math.RoundToEven(float64(float32(x[i*ldx+c] * factor))))
 			}
 			if g := got[i*stride+c]; g != want {
 				t.Fatalf("%s: row %d, column %d is %d, want %d (%v)", what, i, c, g, want, x[i*ldx+c])

@@ -34,7 +34,7 @@ func TestPackI8(t *testing.T) {
 				for j := range StrideI8(k) {
 					var want int8
 					if j < len(row) {
-						want = int8(math.RoundToEven(float64(row[j] * (127 / top))))
+						want = int8(math.RoundToEven(float64(float32(row[j] * (127 / top)))))
 					}
 					if got := p.at(i, j); got != want {
 						t.Fatalf("%d×%d: (%d,%d) is %d, want %d", n, k, i, j, got, want)
