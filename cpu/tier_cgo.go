@@ -8,11 +8,64 @@ package cpu
 
 // #cgo CFLAGS: -std=c11 -O3 -Wall -Wextra
 // #cgo LDFLAGS: -lm
-// #include <stddef.h>
-// #include <stdint.h>
+// #include "calls.h"
+// #cgo noescape gemm_f32
+// #cgo nocallback gemm_f32
+// #cgo noescape gemm_i8
+// #cgo nocallback gemm_i8
+// #cgo noescape quantize_i8
+// #cgo nocallback quantize_i8
+// #cgo noescape softmax_f32
+// #cgo nocallback softmax_f32
+// #cgo noescape layer_norm_f32
+// #cgo nocallback layer_norm_f32
+// #cgo noescape gelu_f32
+// #cgo nocallback gelu_f32
+// #cgo noescape add_f32
+// #cgo nocallback add_f32
+// #cgo noescape scale_f32
+// #cgo nocallback scale_f32
+// #cgo noescape argmax_f32
+// #cgo nocallback argmax_f32
 import "C"
 
 import "unsafe"
+
+// nativeTiers returns the tiers of this machine that are in C.
+func nativeTiers() []*kernels {
+	var count C.size_t
+	first := C.native_tiers(&count)
+	var tiers []*kernels
+	for _, t := range unsafe.Slice(first, count) {
+		tiers = append(tiers, nativeTier(t))
+	}
+	return tiers
+}
+
+func nativeTier(t *C.struct_kernels) *kernels {
+	return &kernels{
+		name: C.GoString(t.name),
+		gemmF32: func(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, n0, n, k int, bias []float32) {
+			C.gemm_f32(t, floats(dst), C.size_t(ldd), floats(a), C.size_t(lda), C.size_t(m), floats(w.data),
+				C.size_t(w.k), C.size_t(n0), C.size_t(n), C.size_t(k), floats(bias))
+		},
+		gemmI8: func(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, n0, n int, bias []float32) {
+			C.gemm_i8(t, floats(dst), C.size_t(ldd), bytes(a), floats(aScales), C.size_t(m), bytes(w.data),
+				floats(w.scales), C.size_t(n0), C.size_t(n), C.size_t(StrideI8(w.k)), floats(bias))
+		},
+		quantizeI8: func(dst []int8, scales, x []float32, ldx, m, k int) {
+			C.quantize_i8(t, bytes(dst), C.size_t(StrideI8(k)), floats(scales), floats(x), C.size_t(ldx), C.size_t(m), C.size_t(k))
+		},
+		softmaxF32: func(x []float32) { C.softmax_f32(t, floats(x), size(x)) },
+		layerNormF32: func(dst, x, gamma, beta []float32) {
+			C.layer_norm_f32(t, floats(dst), floats(x), floats(gamma), floats(beta), size(x), layerNormEps)
+		},
+		geluF32:   func(x []float32) { C.gelu_f32(t, floats(x), size(x)) },
+		addF32:    func(dst, x []float32) { C.add_f32(t, floats(dst), floats(x), size(x)) },
+		scaleF32:  func(x []float32, s float32) { C.scale_f32(t, floats(x), size(x), C.float(s)) },
+		argmaxF32: func(x []float32) int { return index(C.argmax_f32(t, floats(x), size(x)), x) },
+	}
+}
 
 func floats(x []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(x))) }
 
