@@ -20,7 +20,12 @@ int has_avx2(void);
 	void gelu_f32_##tier(float *x, size_t n);                                              \
 	void add_f32_##tier(float *dst, const float *x, size_t n);                             \
 	void scale_f32_##tier(float *x, size_t n, float s);                                    \
-	size_t argmax_f32_##tier(const float *x, size_t n);
+	size_t argmax_f32_##tier(const float *x, size_t n);                                    \
+	void power_spectra_f32_##tier(float *dst, size_t ldd, const float *x, size_t lda,      \
+	                              size_t m, size_t n, const double *window,                \
+	                              const double *turns);                                    \
+	void log10_f32_##tier(float *x, size_t n, float floor, float log10_floor);             \
+	void sigmoid_f32_##tier(float *x, size_t n);
 
 DECLARE(avx2)
 DECLARE(neon)

@@ -17,6 +17,12 @@ package cpu
 // #cgo nocallback scale_f32_avx2
 // #cgo noescape argmax_f32_avx2
 // #cgo nocallback argmax_f32_avx2
+// #cgo noescape power_spectra_f32_avx2
+// #cgo nocallback power_spectra_f32_avx2
+// #cgo noescape log10_f32_avx2
+// #cgo nocallback log10_f32_avx2
+// #cgo noescape sigmoid_f32_avx2
+// #cgo nocallback sigmoid_f32_avx2
 import "C"
 
 func nativeTiers() []*kernels {
@@ -32,6 +38,12 @@ func nativeTiers() []*kernels {
 		addF32:       func(dst, x []float32) { C.add_f32_avx2(floats(dst), floats(x), size(x)) },
 		scaleF32:     func(x []float32, s float32) { C.scale_f32_avx2(floats(x), size(x), C.float(s)) },
 		argmaxF32:    func(x []float32) int { return index(C.argmax_f32_avx2(floats(x), size(x)), x) },
+
+		powerSpectraF32: powerSpectraF32AVX2,
+		log10F32: func(x []float32, floor, log10Floor float32) {
+			C.log10_f32_avx2(floats(x), size(x), C.float(floor), C.float(log10Floor))
+		},
+		sigmoidF32: func(x []float32) { C.sigmoid_f32_avx2(floats(x), size(x)) },
 	}}
 }
 
@@ -42,4 +54,9 @@ func gemmF32AVX2(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, 
 
 func layerNormF32AVX2(dst, x, gamma, beta []float32) {
 	C.layer_norm_f32_avx2(floats(dst), floats(x), floats(gamma), floats(beta), size(x), layerNormEps)
+}
+
+func powerSpectraF32AVX2(dst []float32, ldd int, x []float32, lda, m int, s *Spectrum) {
+	C.power_spectra_f32_avx2(floats(dst), C.size_t(ldd), floats(x), C.size_t(lda), C.size_t(m), C.size_t(len(s.window)),
+		(*C.double)(&s.window[0]), (*C.double)(&s.turns[0][0]))
 }
