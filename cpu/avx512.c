@@ -7,5 +7,6 @@
 #include "gelu_f32.c"
 #include "gemm_f32.c"
 #include "layernorm_f32.c"
+#include "math_f32.c"
 #include "softmax_f32.c"
 #include "vector_f32.c"

@@ -50,4 +50,20 @@ static inline size_t argmax_f32(const struct kernels *t, const float *x, size_t 
 	return t->argmax_f32(x, n);
 }
 
+static inline void power_spectra_f32(const struct kernels *t, float *dst, size_t ldd, const float *x,
+                                     size_t lda, size_t m, size_t n, const double *window,
+                                     const double *turns)
+{
+	t->power_spectra_f32(dst, ldd, x, lda, m, n, window, turns);
+}
+
+static inline void log10_f32(const struct kernels *t, float *x, size_t n, float floor, float log10_floor)
+{
+	t->log10_f32(x, n, floor, log10_floor);
+}
+
+static inline void sigmoid_f32(const struct kernels *t, float *x, size_t n) { t->sigmoid_f32(x, n); }
+
+static inline void relu_f32(const struct kernels *t, float *x, size_t n) { t->relu_f32(x, n); }
+
 #endif

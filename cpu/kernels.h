@@ -25,6 +25,11 @@ struct kernels {
 	void (*add_f32)(float *dst, const float *x, size_t n);
 	void (*scale_f32)(float *x, size_t n, float s);
 	size_t (*argmax_f32)(const float *x, size_t n);
+	void (*power_spectra_f32)(float *dst, size_t ldd, const float *x, size_t lda, size_t m, size_t n,
+	                          const double *window, const double *turns);
+	void (*log10_f32)(float *x, size_t n, float floor, float log10_floor);
+	void (*sigmoid_f32)(float *x, size_t n);
+	void (*relu_f32)(float *x, size_t n);
 };
 
 // The tiers that this machine can run, the best last.
@@ -45,7 +50,13 @@ const struct kernels *const *native_tiers(size_t *count);
 	void gelu_f32_##tier(float *x, size_t n);                                               \
 	void add_f32_##tier(float *dst, const float *x, size_t n);                              \
 	void scale_f32_##tier(float *x, size_t n, float s);                                     \
-	size_t argmax_f32_##tier(const float *x, size_t n);
+	size_t argmax_f32_##tier(const float *x, size_t n);                                    \
+	void power_spectra_f32_##tier(float *dst, size_t ldd, const float *x, size_t lda,       \
+	                              size_t m, size_t n, const double *window,                 \
+	                              const double *turns);                                     \
+	void log10_f32_##tier(float *x, size_t n, float floor, float log10_floor);              \
+	void sigmoid_f32_##tier(float *x, size_t n);                                            \
+	void relu_f32_##tier(float *x, size_t n);
 
 DECLARE(avx2)
 DECLARE(avx512)

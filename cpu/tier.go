@@ -15,6 +15,11 @@ type kernels struct {
 	addF32       func(dst, x []float32)
 	scaleF32     func(x []float32, s float32)
 	argmaxF32    func(x []float32) int
+
+	powerSpectraF32 func(dst []float32, ldd int, x []float32, lda, m int, s *Spectrum)
+	log10F32        func(x []float32, floor, log10Floor float32)
+	sigmoidF32      func(x []float32)
+	reluF32         func(x []float32)
 }
 
 var generic = kernels{
@@ -28,6 +33,11 @@ var generic = kernels{
 	addF32:       addF32Generic,
 	scaleF32:     scaleF32Generic,
 	argmaxF32:    argmaxF32Generic,
+
+	powerSpectraF32: powerSpectraF32Generic,
+	log10F32:        log10F32Generic,
+	sigmoidF32:      sigmoidF32Generic,
+	reluF32:         reluF32Generic,
 }
 
 // tiers are the ones this machine can run, the best last.

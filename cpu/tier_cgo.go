@@ -27,6 +27,14 @@ package cpu
 // #cgo nocallback scale_f32
 // #cgo noescape argmax_f32
 // #cgo nocallback argmax_f32
+// #cgo noescape power_spectra_f32
+// #cgo nocallback power_spectra_f32
+// #cgo noescape log10_f32
+// #cgo nocallback log10_f32
+// #cgo noescape sigmoid_f32
+// #cgo nocallback sigmoid_f32
+// #cgo noescape relu_f32
+// #cgo nocallback relu_f32
 import "C"
 
 import "unsafe"
@@ -64,6 +72,15 @@ func nativeTier(t *C.struct_kernels) *kernels {
 		addF32:    func(dst, x []float32) { C.add_f32(t, floats(dst), floats(x), size(x)) },
 		scaleF32:  func(x []float32, s float32) { C.scale_f32(t, floats(x), size(x), C.float(s)) },
 		argmaxF32: func(x []float32) int { return index(C.argmax_f32(t, floats(x), size(x)), x) },
+		powerSpectraF32: func(dst []float32, ldd int, x []float32, lda, m int, s *Spectrum) {
+			C.power_spectra_f32(t, floats(dst), C.size_t(ldd), floats(x), C.size_t(lda), C.size_t(m), C.size_t(len(s.window)),
+				(*C.double)(&s.window[0]), (*C.double)(&s.turns[0][0]))
+		},
+		log10F32: func(x []float32, floor, log10Floor float32) {
+			C.log10_f32(t, floats(x), size(x), C.float(floor), C.float(log10Floor))
+		},
+		sigmoidF32: func(x []float32) { C.sigmoid_f32(t, floats(x), size(x)) },
+		reluF32:    func(x []float32) { C.relu_f32(t, floats(x), size(x)) },
 	}
 }
 

@@ -17,6 +17,10 @@
 		add_f32_##tier,                      \
 		scale_f32_##tier,                    \
 		argmax_f32_##tier,                   \
+		power_spectra_f32_##tier,            \
+		log10_f32_##tier,                    \
+		sigmoid_f32_##tier,                  \
+		relu_f32_##tier,                     \
 	};
 
 #if defined(__x86_64__)
