@@ -148,3 +148,13 @@ void TIER(gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m
 		k0 += kn;
 	} while (k0 < k);
 }
+
+const struct kernels TIER(kernels) = {
+	.gemm_f32_rows = ROWS,
+	.gemm_f32 = TIER(gemm_f32),
+	.layer_norm_f32 = TIER(layer_norm_f32),
+	.gelu_f32 = TIER(gelu_f32),
+	.add_f32 = TIER(add_f32),
+	.scale_f32 = TIER(scale_f32),
+	.exp_sum_f32 = TIER(exp_sum_f32),
+};

@@ -1,6 +1,7 @@
 //go:build amd64 || arm64
 
-// x[i] = exp(x[i]-max) / Σ exp(x[j]-max), in place
+// x[i] = exp(x[i]-max), in place, returning Σ exp(x[j]-max); and softmax, which is
+// their quotient
 
 #include "kernels.h"
 #include "vec_f32.h"
@@ -31,8 +32,8 @@ INLINE vf exp_nonpositive(vf x)
 }
 
 // Element i is summed in lane i mod LANES, the tail too: masked entries behind a
-// row add zeros and change nothing.
-TARGET void TIER(softmax_f32)(float *x, size_t n)
+// row add zeros and change nothing. The sum is 0 where all are masked.
+TARGET float TIER(exp_sum_f32)(float *x, size_t n)
 {
 	const size_t whole = n / LANES * LANES, rest = n - whole;
 
@@ -55,8 +56,12 @@ TARGET void TIER(softmax_f32)(float *x, size_t n)
 		store_tail(x + whole, rest, e);
 		sums = ADD(sums, e);
 	}
+	return sum_lanes(sums);
+}
 
-	const float sum = sum_lanes(sums);
+void TIER(softmax_f32)(float *x, size_t n)
+{
+	const float sum = TIER(exp_sum_f32)(x, n);
 	if (sum != 0)
 		TIER(scale_f32)(x, n, 1 / sum);
 }

@@ -13,6 +13,8 @@ type kernels struct {
 	addF32       func(dst, x []float32)
 	scaleF32     func(x []float32, s float32)
 	argmaxF32    func(x []float32) int
+
+	jobs jobs // the same on the threads of a pool
 }
 
 var generic = kernels{
@@ -24,6 +26,8 @@ var generic = kernels{
 	addF32:       addF32Generic,
 	scaleF32:     scaleF32Generic,
 	argmaxF32:    argmaxF32Generic,
+
+	jobs: genericJobs,
 }
 
 // tiers are the ones this machine can run, the best last.

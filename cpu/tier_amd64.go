@@ -32,6 +32,8 @@ func nativeTiers() []*kernels {
 		addF32:       func(dst, x []float32) { C.add_f32_avx2(floats(dst), floats(x), size(x)) },
 		scaleF32:     func(x []float32, s float32) { C.scale_f32_avx2(floats(x), size(x), C.float(s)) },
 		argmaxF32:    func(x []float32) int { return index(C.argmax_f32_avx2(floats(x), size(x)), x) },
+
+		jobs: nativeJobs(&C.kernels_avx2),
 	}}
 }
 

@@ -29,6 +29,8 @@ func nativeTiers() []*kernels {
 		addF32:       func(dst, x []float32) { C.add_f32_neon(floats(dst), floats(x), size(x)) },
 		scaleF32:     func(x []float32, s float32) { C.scale_f32_neon(floats(x), size(x), C.float(s)) },
 		argmaxF32:    func(x []float32) int { return index(C.argmax_f32_neon(floats(x), size(x)), x) },
+
+		jobs: nativeJobs(&C.kernels_neon),
 	}}
 }
 

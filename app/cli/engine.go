@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,7 @@ type engineFlags struct {
 func (f *engineFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.model, "model", "m", "tiny.en", "`NAME` of a model; earshot model list tells which are here")
 	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), several with commas to choose from, or auto")
-	cmd.Flags().IntVar(&f.threads, "threads", runtime.NumCPU(), "threads that compute")
+	cmd.Flags().IntVar(&f.threads, "threads", cpu.Threads(), "threads that compute")
 }
 
 // languages is what whisper.Options takes: one language, or those to choose from,
