@@ -13,16 +13,21 @@ import "fmt"
 // with a NaN or an infinity becomes zeros with scale NaN: its products are NaN.
 // All tiers give the same bits.
 func QuantizeI8(dst []int8, scales, x []float32, ldx, m, k int) {
+	checkQuantizeI8(dst, scales, x, ldx, m, k)
+	if m > 0 {
+		active.quantizeI8(dst, scales, x, ldx, m, k)
+	}
+}
+
+func checkQuantizeI8(dst []int8, scales, x []float32, ldx, m, k int) {
 	switch {
 	case m < 0 || k < 0 || ldx < 0:
 		panic(fmt.Sprintf("BUG: quantise %d×%d, ldx %d", m, k, ldx))
 	case m == 0:
-		return
 	case len(dst) < m*StrideI8(k) || len(scales) < m || k > 0 && len(x) < (m-1)*ldx+k:
 		panic(fmt.Sprintf("BUG: quantise %d×%d (ldx %d) from %d values into %d bytes and %d scales",
 			m, k, ldx, len(x), len(dst), len(scales)))
 	}
-	active.quantizeI8(dst, scales, x, ldx, m, k)
 }
 
 // GemmI8 computes dst = A·Wᵀ (+ bias) from quantised operands:

@@ -1,13 +1,14 @@
 //go:build amd64 || arm64
 
-// x[i] = exp(x[i]-max) / Σ exp(x[j]-max), in place
+// x[i] = exp(x[i]-max), in place, returning Σ exp(x[j]-max); and softmax, which is
+// their quotient
 
 #include "exp_f32.h"
 #include "kernels.h"
 
 // Element i is summed in lane i mod LANES, the tail too: masked entries behind a
-// row add zeros and change nothing.
-TARGET void TIER(softmax_f32)(float *x, size_t n)
+// row add zeros and change nothing. The sum is 0 where all are masked.
+TARGET float TIER(exp_sum_f32)(float *x, size_t n)
 {
 	const size_t whole = n / LANES * LANES, rest = n - whole;
 
@@ -30,8 +31,12 @@ TARGET void TIER(softmax_f32)(float *x, size_t n)
 		store_tail(x + whole, rest, e);
 		sums = ADD(sums, e);
 	}
+	return sum_lanes(sums);
+}
 
-	const float sum = sum_lanes(sums);
+void TIER(softmax_f32)(float *x, size_t n)
+{
+	const float sum = TIER(exp_sum_f32)(x, n);
 	if (sum != 0)
 		TIER(scale_f32)(x, n, 1 / sum);
 }

@@ -20,6 +20,8 @@ type kernels struct {
 	log10F32        func(x []float32, floor, log10Floor float32)
 	sigmoidF32      func(x []float32)
 	reluF32         func(x []float32)
+
+	jobs jobs // the same on the threads of a pool
 }
 
 var generic = kernels{
@@ -38,6 +40,8 @@ var generic = kernels{
 	log10F32:        log10F32Generic,
 	sigmoidF32:      sigmoidF32Generic,
 	reluF32:         reluF32Generic,
+
+	jobs: genericJobs,
 }
 
 // tiers are the ones this machine can run, the best last.

@@ -81,6 +81,8 @@ func nativeTier(t *C.struct_kernels) *kernels {
 		},
 		sigmoidF32: func(x []float32) { C.sigmoid_f32(t, floats(x), size(x)) },
 		reluF32:    func(x []float32) { C.relu_f32(t, floats(x), size(x)) },
+
+		jobs: nativeJobs(t),
 	}
 }
 

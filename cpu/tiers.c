@@ -8,10 +8,12 @@
 #define KERNELS(tier, products)           \
 	static const struct kernels products = { \
 		#products,                           \
+		&gemm_f32_rows_##tier,               \
 		gemm_f32_##tier,                     \
 		gemm_i8_##products,                  \
 		quantize_i8_##tier,                  \
 		softmax_f32_##tier,                  \
+		exp_sum_f32_##tier,                  \
 		layer_norm_f32_##tier,               \
 		gelu_f32_##tier,                     \
 		add_f32_##tier,                      \

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ type engineFlags struct {
 func (f *engineFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.model, "model", "m", "tiny.en", "`NAME` of a model; earshot model list tells which are here")
 	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), several with commas to choose from, or auto")
-	cmd.Flags().IntVar(&f.threads, "threads", runtime.NumCPU(), "threads that compute")
+	cmd.Flags().IntVar(&f.threads, "threads", cpu.Threads(), "threads that compute")
 	cmd.Flags().StringVar(&f.computeType, "compute-type", string(oncpu.Int8), "int8, or float32 for the accuracy of the reference at four times the memory")
 	cmd.Flags().StringVar(&f.window, "window", "auto", "auto: what is said and 2 s of silence, longer where the text is doubtful; full: the model's 30 s")
 }

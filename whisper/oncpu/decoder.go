@@ -16,6 +16,11 @@ type Decoder struct {
 	positions []float32 // [TextCtx, D]
 	blocks    []decoderBlock
 	post      norm
+
+	// Kept from window to window.
+	kv            []float32 // [P, 2D]
+	freeAudios    []*audio
+	freeSequences []*sequence
 }
 
 type decoderBlock struct {
@@ -54,11 +59,13 @@ func (d *Decoder) Begin(ctx context.Context, audios []whisper.Encoded, opts whis
 	}
 	s := &session{dec: d, options: opts}
 	for _, enc := range audios {
-		a, err := d.listen(ctx, enc)
-		if err != nil {
+		a := d.newAudio(enc.Positions)
+		s.audios = append(s.audios, a)
+		s.sequences = append(s.sequences, d.newSequence(a))
+		if err := d.listen(ctx, a, enc); err != nil {
+			s.Close()
 			return nil, err
 		}
-		s.sequences = append(s.sequences, &sequence{audio: a})
 	}
 	return s, nil
 }
@@ -67,30 +74,21 @@ func (d *Decoder) Begin(ctx context.Context, audios []whisper.Encoded, opts whis
 // to it and not changed after listen.
 type audio struct {
 	positions int
-	caches    []headCache // [layers·heads]
+	caches    []*cpu.KVCache // by layer
 }
 
-// headCache holds one head's keys [n, d] and values [d, n], both packed as the
-// right-hand side of a multiplication.
-type headCache struct{ keys, values *cpu.PackedF32 }
-
 // listen computes the cross-attention keys and values of one window.
-func (d *Decoder) listen(ctx context.Context, enc whisper.Encoded) (*audio, error) {
-	width, heads := d.dims.TextState, d.dims.TextHeads
-	head := width / heads
-	a := &audio{positions: enc.Positions, caches: make([]headCache, len(d.blocks)*heads)}
-	kv := make([]float32, enc.Positions*2*width)
+func (d *Decoder) listen(ctx context.Context, a *audio, enc whisper.Encoded) error {
+	width := d.dims.TextState
+	if len(d.kv) < enc.Positions*2*width {
+		d.kv = make([]float32, enc.Positions*2*width)
+	}
 	for i := range d.blocks {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		d.blocks[i].cross.kv.apply(d.pool, kv, enc.Data, enc.Positions)
-		d.pool.Run(heads, func(h int) {
-			a.caches[i*heads+h] = headCache{
-				keys:   cpu.PackF32(kv[h*head:], enc.Positions, head, 2*width, 1),
-				values: cpu.PackF32(kv[width+h*head:], head, enc.Positions, 1, 2*width),
-			}
-		})
+		d.blocks[i].cross.kv.apply(d.pool, d.kv, enc.Data, enc.Positions)
+		d.pool.PutKV(a.caches[i], 0, enc.Positions, d.kv, 2*width, d.kv[width:], 2*width)
 	}
-	return a, nil
+	return nil
 }

@@ -3,8 +3,9 @@
 // activations quantised row by row as they come, or float32.
 //
 // It computes what whisper/ref defines, in float32 to the tolerance in
-// whisper/backendtest. Neither Encoder nor Decoder is safe for concurrent use, and
-// the two must not run at the same time if they share a pool.
+// whisper/backendtest. Neither Encoder nor Decoder is safe for concurrent use, but one
+// goroutine may encode while another decodes, on one pool too: they take turns, matrix
+// product by matrix product.
 package oncpu
 
 import (
@@ -69,34 +70,17 @@ func (l *linear) applyTo(pool *cpu.Pool, y []float32, ldy int, x []float32, ldx,
 	pool.GemmF32(y, ldy, x, ldx, rows, l.weight.f32, l.out, l.in, l.bias)
 }
 
-// apply normalises each row of x [rows, D] into y.
-func (n *norm) apply(y, x []float32) {
-	width := len(n.gamma)
-	for at := 0; at < len(x); at += width {
-		cpu.LayerNormF32(y[at:at+width], x[at:at+width], n.gamma, n.beta)
-	}
+// apply normalises each row of x [rows, D] into y, which may be x.
+func (n *norm) apply(pool *cpu.Pool, y, x []float32) {
+	pool.LayerNormF32(y, x, n.gamma, n.beta)
 }
 
 // add is x += W₂·gelu(W₁·norm(x)) for x [rows, D]; y [rows, D] and hidden
 // [rows, 4D] are scratch.
 func (m *mlp) add(pool *cpu.Pool, x, y, hidden []float32, rows int) {
-	forRows(pool, rows, func(from, to int) {
-		w := m.down.out
-		m.norm.apply(y[from*w:to*w], x[from*w:to*w])
-	})
+	m.norm.apply(pool, y, x)
 	m.up.apply(pool, hidden, y, rows)
-	forRows(pool, rows, func(from, to int) { cpu.GeluF32(hidden[from*m.up.out : to*m.up.out]) })
+	pool.GeluF32(hidden)
 	m.down.apply(pool, y, hidden, rows)
-	cpu.AddF32(x, y)
-}
-
-// forRows calls f for ranges of rows, on the pool's threads where there is enough
-// work to share.
-func forRows(pool *cpu.Pool, rows int, f func(from, to int)) {
-	const perTask = 32 // rows: some 10 µs of work at the smallest width
-	if rows <= perTask {
-		f(0, rows)
-		return
-	}
-	pool.Run((rows+perTask-1)/perTask, func(i int) { f(i*perTask, min(rows, (i+1)*perTask)) })
+	pool.AddF32(x, y)
 }
