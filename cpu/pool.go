@@ -20,6 +20,7 @@ type Pool struct {
 	closed  bool
 
 	// Of attention, kept from loop to loop.
+	attend  attendArgs
 	queries []nativeQuery
 	scratch []float32 // [threads, room]
 }
