@@ -121,12 +121,14 @@ type attendArgs struct {
 // divides the result. A row's result has the same bits in any company and whatever
 // the caches' capacities are. out must not overlap q.
 func (p *Pool) AttendF32(out []float32, ldo int, q []float32, ldq int, queries []Query, weights []float32, ldw int) {
-	a := &attendArgs{out: out, ldo: ldo, q: q, ldq: ldq, queries: queries, weights: weights, ldw: ldw}
+	a := attendArgs{out: out, ldo: ldo, q: q, ldq: ldq, queries: queries, weights: weights, ldw: ldw}
 	if a.check(); a.rows == 0 {
 		return
 	}
 	defer p.lock().Unlock()
-	active.jobs.attendF32(p, a)
+	p.attend = a
+	active.jobs.attendF32(p, &p.attend)
+	p.attend = attendArgs{}
 }
 
 func (a *attendArgs) check() {

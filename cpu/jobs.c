@@ -2,20 +2,21 @@
 
 #include "jobs.h"
 
-// Work in float32 multiply-adds (a core does 1 to 50 of them in a nanosecond): what
-// is worth a task of its own, and what a task should not be much longer than, since
-// the threads end together only to within one task.
+// What is worth a task of its own, in float32 multiply-adds, of which a core does 1 to
+// 50 in a nanosecond.
 #define SMALL_TASK (1 << 17)
-#define LARGE_TASK (1 << 22)
 
-#define TASKS_PER_THREAD 4
+// The threads end together to within a task.
+#define TASKS_PER_THREAD 12
 
 // What an element costs in the kernels of rows, in multiply-adds of a product.
 #define ELEMENT_WORK 16
 
-// Rows of A in one task: they stay in the second-level cache while W passes. This is
-// BLOCK_M of gemm_f32.c, which would read W again for more.
-#define TASK_ROWS 120
+// Rows of A in one task: LEAST_ROWS or more have W read from far seldom enough; of
+// MOST_ROWS, BLOCK_M of gemm_f32.c, it keeps a part in the second-level cache while W
+// passes. Tasks share rows out before columns, since each of those reads A anew.
+#define LEAST_ROWS 48
+#define MOST_ROWS 120
 
 // Rows go by what tiles of 4, 6 and 8 rows divide.
 #define ROW_STEP 24
@@ -26,21 +27,17 @@
 size_t tasks_of(const struct pool *p, size_t work)
 {
 	const size_t threads = pool_threads(p);
-	if (threads == 1)
-		return 1;
-	return max(1, min(work / SMALL_TASK, max(threads * TASKS_PER_THREAD, work / LARGE_TASK)));
+	return threads == 1 ? 1 : max(1, min(work / SMALL_TASK, threads * TASKS_PER_THREAD));
 }
 
 struct grid gemm_grid(const struct pool *p, size_t m, size_t n, size_t work)
 {
-	const size_t tasks = tasks_of(p, work);
-	if (tasks == 1)
-		return (struct grid){m, n, 1, 1};
-	const size_t down = ceil_div(m, TASK_ROWS), steps = ceil_div(n, COLUMN_STEP);
-	const size_t rows = ceil_div(ceil_div(m, down), ROW_STEP) * ROW_STEP;
+	const size_t tasks = tasks_of(p, work), steps = ceil_div(n, COLUMN_STEP);
+	const size_t most = min(MOST_ROWS, max(LEAST_ROWS, ceil_div(m, tasks)));
+	const size_t rows = ceil_div(ceil_div(m, ceil_div(m, most)), ROW_STEP) * ROW_STEP;
+	const size_t down = ceil_div(m, rows);
 	const size_t cols = ceil_div(steps, min(steps, ceil_div(tasks, down))) * COLUMN_STEP;
-	const size_t across = ceil_div(n, cols);
-	return (struct grid){rows, cols, across, ceil_div(m, rows) * across};
+	return (struct grid){rows, cols, ceil_div(n, cols), down * ceil_div(n, cols)};
 }
 
 struct gemm_f32 {

@@ -24,6 +24,7 @@ type Pool struct {
 	aScales []float32 // [m]
 
 	// Of attention, kept from loop to loop.
+	attend  attendArgs
 	queries []nativeQuery
 	scratch []float32 // [threads, room]
 }
