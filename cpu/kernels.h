@@ -25,7 +25,8 @@ int has_avx2(void);
 	                              size_t m, size_t n, const double *window,                \
 	                              const double *turns);                                    \
 	void log10_f32_##tier(float *x, size_t n, float floor, float log10_floor);             \
-	void sigmoid_f32_##tier(float *x, size_t n);
+	void sigmoid_f32_##tier(float *x, size_t n);                                           \
+	void relu_f32_##tier(float *x, size_t n);
 
 DECLARE(avx2)
 DECLARE(neon)

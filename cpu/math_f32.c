@@ -70,3 +70,10 @@ TARGET void TIER(sigmoid_f32)(float *x, size_t n)
 	if (rest)
 		store_tail(x + whole, rest, sigmoid(load_tail(x + whole, rest, 0)));
 }
+
+// x = max(x, 0), NaN where x is NaN
+TARGET void TIER(relu_f32)(float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = x[i] < 0 ? 0 : x[i];
+}

@@ -24,3 +24,10 @@ func SigmoidF32(x []float32) {
 		active.sigmoidF32(x)
 	}
 }
+
+// ReluF32 replaces what is below 0 by 0.
+func ReluF32(x []float32) {
+	if len(x) > 0 {
+		active.reluF32(x)
+	}
+}

@@ -18,3 +18,10 @@ func sigmoidF32Generic(x []float32) {
 		x[i] = float32(1 / (1 + math.Exp(-float64(v))))
 	}
 }
+
+// reluF32Generic defines [ReluF32].
+func reluF32Generic(x []float32) {
+	for i, v := range x {
+		x[i] = max(v, 0)
+	}
+}

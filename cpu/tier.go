@@ -17,6 +17,7 @@ type kernels struct {
 	powerSpectraF32 func(dst []float32, ldd int, x []float32, lda, m int, s *Spectrum)
 	log10F32        func(x []float32, floor, log10Floor float32)
 	sigmoidF32      func(x []float32)
+	reluF32         func(x []float32)
 }
 
 var generic = kernels{
@@ -32,6 +33,7 @@ var generic = kernels{
 	powerSpectraF32: powerSpectraF32Generic,
 	log10F32:        log10F32Generic,
 	sigmoidF32:      sigmoidF32Generic,
+	reluF32:         reluF32Generic,
 }
 
 // tiers are the ones this machine can run, the best last.

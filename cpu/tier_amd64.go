@@ -23,6 +23,8 @@ package cpu
 // #cgo nocallback log10_f32_avx2
 // #cgo noescape sigmoid_f32_avx2
 // #cgo nocallback sigmoid_f32_avx2
+// #cgo noescape relu_f32_avx2
+// #cgo nocallback relu_f32_avx2
 import "C"
 
 func nativeTiers() []*kernels {
@@ -44,6 +46,7 @@ func nativeTiers() []*kernels {
 			C.log10_f32_avx2(floats(x), size(x), C.float(floor), C.float(log10Floor))
 		},
 		sigmoidF32: func(x []float32) { C.sigmoid_f32_avx2(floats(x), size(x)) },
+		reluF32:    func(x []float32) { C.relu_f32_avx2(floats(x), size(x)) },
 	}}
 }
 

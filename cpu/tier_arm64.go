@@ -23,6 +23,8 @@ package cpu
 // #cgo nocallback log10_f32_neon
 // #cgo noescape sigmoid_f32_neon
 // #cgo nocallback sigmoid_f32_neon
+// #cgo noescape relu_f32_neon
+// #cgo nocallback relu_f32_neon
 import "C"
 
 func nativeTiers() []*kernels {
@@ -41,6 +43,7 @@ func nativeTiers() []*kernels {
 			C.log10_f32_neon(floats(x), size(x), C.float(floor), C.float(log10Floor))
 		},
 		sigmoidF32: func(x []float32) { C.sigmoid_f32_neon(floats(x), size(x)) },
+		reluF32:    func(x []float32) { C.relu_f32_neon(floats(x), size(x)) },
 	}}
 }
 
