@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"app/web":      {"store", "app/config", "app/export"},
 
 	"audio/capture":  {"audio"},
-	"audio/resample": {"audio"},
+	"audio/resample": {"audio", "cpu"},
 	"audio/wave":     {"audio"},
 
 	"whisper/token":       {},

@@ -11,7 +11,7 @@ import (
 const (
 	passEdge    = 0.9  // of the smaller Nyquist frequency
 	attenuation = 84.0 // dB
-	maxPhases   = 512  // rates that need more phases get them by interpolation
+	maxPhases   = 640  // 11025 Hz; rates that need more phases get them by interpolation
 	// interpolated is how many phases are tabulated per lobe of the filter's sinc for
 	// such rates. Linear interpolation is off by at most (π/interpolated)²/8 of the
 	// peak: -94 dB at 256.

@@ -16,7 +16,10 @@
 // With B the smaller Nyquist frequency of the two rates (8 kHz when the rate goes
 // down), the response is flat within 0.01 dB up to 0.9·B and below -80 dB from B on.
 //
-// Memory is bounded by the filter (at most 2 MB, for odd rates near 192 kHz) and a
+// Where the phases of m·rate/16000 repeat soon, as they do for all common rates, the
+// sums are matrix multiplies of package cpu; else they are taken one by one.
+//
+// Memory is bounded by the filter (at most 4 MB, for odd rates near 192 kHz) and a
 // block of input. The package starts no threads.
 package resample
 
@@ -58,23 +61,38 @@ func Length(n int64, rate int) int64 {
 
 // converter resamples one channel.
 type converter struct {
-	src  audio.Source
-	bank bank
-	step fraction // input frames per output sample
-	at   fraction // input position of the next output sample, relative to base
+	src       audio.Source
+	bank      bank
+	polyphase *polyphase // nil where samples are computed one by one
+	step      fraction   // input frames per output sample
 
 	// in holds the input around the next output sample: in[0] is frame
 	// base - bank.before. What is in front of the first frame is zeros.
 	in    []float32
 	room  []float32 // the array under in
 	block int       // frames to read at once
-	end   bool      // the source has ended, zeros were appended
-	tail  int       // after the end: frames of in, counted from base, that are real
-	err   error
+	at    fraction  // input position of the next output sample, or of its cycle, relative to base
+	group int       // of the next output sample in its cycle
+
+	out       []float32 // computed and not yet handed out
+	made      []float32 // the array under out
+	frames    int64     // read so far
+	converted int64     // samples computed so far
+	end       bool      // the source has ended, zeros were appended
+	err       error
 }
 
 // fraction is a number of input frames: whole + num/den.
 type fraction struct{ whole, num int }
+
+func (a fraction) plus(b fraction, den int) fraction {
+	sum := fraction{a.whole + b.whole, a.num + b.num}
+	if sum.num >= den {
+		sum.num -= den
+		sum.whole++
+	}
+	return sum
+}
 
 func newConverter(src audio.Source) *converter {
 	rate := src.Format().Rate
@@ -83,10 +101,12 @@ func newConverter(src audio.Source) *converter {
 		src:   src,
 		bank:  newBank(rate, den),
 		step:  fraction{rate / audio.SampleRate, rate % audio.SampleRate * den / audio.SampleRate},
-		block: max(1024, rate/50),
+		block: max(1024, rate/10), // ten cycles of 44.1 kHz in a matrix multiply
 	}
+	c.polyphase = newPolyphase(&c.bank, c.step)
 	c.room = make([]float32, 4*(c.bank.taps()+c.block))
 	c.in = c.room[:c.bank.before] // zeros
+	c.made = make([]float32, Length(int64(c.block), rate)+groupSamples)
 	return c
 }
 
@@ -101,14 +121,17 @@ func (c *converter) Read(dst []float32) (int, error) {
 	}
 	n := 0
 	for n < len(dst) {
+		if len(c.out) == 0 {
+			c.convert()
+		}
 		switch {
-		case c.end && c.at.whole >= c.tail:
+		case len(c.out) > 0:
+			k := copy(dst[n:], c.out)
+			c.out = c.out[k:]
+			n += k
+		case c.end:
 			return n, io.EOF
-		case len(c.in) >= c.at.whole+c.bank.taps():
-			dst[n] = c.bank.at(c.in[c.at.whole:], c.at.num)
-			c.advance()
-			n++
-		case n > 0 && !c.end:
+		case n > 0:
 			return n, nil // hand out what is there before waiting for more
 		case c.err != nil:
 			return n, c.err
@@ -119,14 +142,34 @@ func (c *converter) Read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// advance moves on by one output sample.
-func (c *converter) advance() {
-	c.at.whole += c.step.whole
-	c.at.num += c.step.num
-	if c.at.num >= c.bank.den {
-		c.at.num -= c.bank.den
-		c.at.whole++
+// convert computes what the input at hand allows. Behind the end that may be more
+// samples than stand inside the input.
+func (c *converter) convert() {
+	n := 0
+	if c.polyphase != nil {
+		n = c.convertGroups()
+	} else {
+		for n < len(c.made) && len(c.in) >= c.at.whole+c.bank.taps() {
+			c.made[n] = c.bank.at(c.in[c.at.whole:], c.at.num)
+			c.at = c.at.plus(c.step, c.bank.den)
+			n++
+		}
 	}
+	if c.end {
+		n = int(min(int64(n), Length(c.frames, c.src.Format().Rate)-c.converted))
+	}
+	c.converted += int64(n)
+	c.out = c.made[:n]
+}
+
+func (c *converter) convertGroups() int {
+	p, in := c.polyphase, c.in[c.at.whole:]
+	n := p.available(c.made, in, c.group)
+	p.run(c.made, in, c.group, n)
+	c.group += n
+	c.at.whole += c.group / len(p.groups) * p.frames
+	c.group %= len(p.groups)
+	return n * groupSamples
 }
 
 // fill drops the input that is no longer needed and reads more.
@@ -134,12 +177,11 @@ func (c *converter) fill() {
 	used := min(c.at.whole, len(c.in))
 	c.in = c.in[used:]
 	c.at.whole -= used
-	if cap(c.in) < len(c.in)+c.block {
-		c.in = c.room[:copy(c.room, c.in)]
-	}
+	c.reserve(c.block)
 	old := len(c.in)
 	n, err := c.src.Read(c.in[old : old+c.block])
 	c.in = c.in[:old+n]
+	c.frames += int64(n)
 	switch {
 	case errors.Is(err, io.EOF):
 		c.finish()
@@ -148,16 +190,22 @@ func (c *converter) fill() {
 	}
 }
 
-// finish appends the zeros behind the last frame.
+// finish appends the zeros behind the last frame, up to those that the last group of
+// samples looks at.
 func (c *converter) finish() {
 	c.end = true
-	c.tail = len(c.in) - c.bank.before
+	zeros := c.bank.after + groupSamples*(c.step.whole+1)
+	c.reserve(zeros)
 	old := len(c.in)
-	if cap(c.in) < old+c.bank.after {
+	c.in = c.in[:old+zeros]
+	clear(c.in[old:])
+}
+
+// reserve makes room for n frames behind in.
+func (c *converter) reserve(n int) {
+	if cap(c.in) < len(c.in)+n {
 		c.in = c.room[:copy(c.room, c.in)]
 	}
-	c.in = c.in[:old+c.bank.after]
-	clear(c.in[old:])
 }
 
 func gcd(a, b int) int {

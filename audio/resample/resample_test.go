@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -190,6 +191,36 @@ func TestBlocks(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d Hz: other samples in small blocks", rate)
+		}
+	}
+}
+
+// TestGroups compares samples that are computed in groups with the same ones by
+// themselves.
+func TestGroups(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, rate := range []int{4000, 8000, 11025, 22050, 44100, 48000, 192000} {
+		noise := make([]float32, rate/3+r.IntN(rate/3))
+		for i := range noise {
+			noise[i] = r.Float32() - 0.5
+		}
+		plain := newConverter(mono(rate, noise))
+		if plain.polyphase == nil {
+			t.Errorf("%d Hz: samples are computed one by one", rate)
+		}
+		plain.polyphase = nil
+		want, err := audio.ReadAll(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := convert(t, mono(rate, noise))
+		if len(got) != len(want) {
+			t.Fatalf("%d Hz: %d samples, want %d", rate, len(got), len(want))
+		}
+		for i, v := range got {
+			if d := math.Abs(float64(v - want[i])); d > 1e-6 {
+				t.Fatalf("%d Hz: sample %d is %g, want %g", rate, i, v, want[i])
+			}
 		}
 	}
 }

@@ -12,6 +12,13 @@ const ChunkSamples = 512
 // Detector says for one chunk of a recording after the other how likely it is that
 // someone speaks in it. It keeps what it needs of the chunks before, so that one
 // Detector follows one recording at a time.
+//
+// One that is faster with many chunks has, beside these,
+//
+//	Probabilities(dst, samples []float32)
+//
+// which judges the next len(dst) chunks, one behind the other in samples, and gives the
+// same probabilities.
 type Detector interface {
 	// Probability judges the next chunk of ChunkSamples samples, 16 kHz mono, and
 	// returns 0 to 1. It does not keep chunk.
@@ -21,7 +28,7 @@ type Detector interface {
 }
 
 // judge fills dst with the probabilities of the next chunks, which lie one behind the
-// other in samples. A detector that is faster with many chunks has Probabilities.
+// other in samples.
 func judge(d Detector, dst, samples []float32) {
 	checkChunks(dst, samples)
 	if many, ok := d.(interface{ Probabilities(dst, samples []float32) }); ok {

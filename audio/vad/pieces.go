@@ -68,6 +68,9 @@ func (p *Piece) end() int { return p.RealTime(len(p.Samples)) }
 // piece where it is longer than o.Apart. No sample is in two pieces. A recording
 // without speech has none.
 //
+// It reads 0.8 s at a time, which is quicker to judge; where the end of a segment is to
+// be known at once, feed a Segmenter.
+//
 // Reading stops at the first error, which is given with the last piece, if any.
 func Speech(src audio.Source, d Detector, o Options) iter.Seq2[Piece, error] {
 	limits := o.limits()
@@ -157,9 +160,6 @@ func fill(src audio.Source, buf []float32) (n int, err error) {
 		var m int
 		m, err = src.Read(buf[n:])
 		n += m
-	}
-	if n == len(buf) {
-		return n, nil
 	}
 	return n, err
 }

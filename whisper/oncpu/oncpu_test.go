@@ -130,7 +130,7 @@ func TestRecycled(t *testing.T) {
 	m := backendtest.MadeUp(t, backendtest.Small)
 	pool := cpu.NewPool(2)
 	defer pool.Close()
-	run := func(decoder *oncpu.Decoder, positions int) []float32 {
+	run := func(network *oncpu.Network, positions int) []float32 {
 		enc := whisper.Encoded{Positions: positions, Data: make([]float32, positions*backendtest.Small.AudioState)}
 		for i := range enc.Data {
 			enc.Data[i] = float32((i+positions)%13)/6 - 1
@@ -164,12 +164,12 @@ func TestRecycled(t *testing.T) {
 		step(whisper.Input{At: 4, Tokens: []int{8}, Rows: 1}, whisper.Input{Sequence: 2, At: 69, Tokens: []int{9}, Rows: 1})
 		return all
 	}
-	used, err := oncpu.NewDecoder(m, pool)
+	used, err := oncpu.New(m, pool, oncpu.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, positions := range []int{40, 75, 3, 60, 75} {
-		fresh, err := oncpu.NewDecoder(m, pool)
+		fresh, err := oncpu.New(m, pool, oncpu.Float32)
 		if err != nil {
 			t.Fatal(err)
 		}
