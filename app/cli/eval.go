@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,10 +42,12 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			if err != nil {
 				return err
 			}
+			start := time.Now()
 			engine, err := openEngine(env, flags)
 			if err != nil {
 				return err
 			}
+			load := time.Since(start)
 			// The model as it is, for comparisons: the likeliest text at temperature 0.
 			l := &listener{engine: engine, options: whisper.Options{NoGuards: true, Temperatures: []float64{0}}}
 			if whole {
@@ -59,6 +60,8 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			if report == nil {
 				return err
 			}
+			report.LoadMS = milliseconds(load)
+			report.PeakRSSBytes = peakRSS()
 			return errors.Join(err, publish(env, report, jsonFile))
 		},
 	}
@@ -123,7 +126,7 @@ func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, 
 	if flags.language == "auto" && l.engine.CheckLanguage(row.Language) == nil {
 		l.options.Language = row.Language
 	}
-	start := time.Now()
+	start, cpuStart := time.Now(), cpuTime()
 	in, err := openRecording(env, path, audio.Mix)
 	if err != nil {
 		return err
@@ -136,19 +139,16 @@ func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, 
 	if row.Language == "" {
 		row.Language = h.language
 	}
-	report.Add(row, h.text(), float64(h.samples)/whisper.SampleRate, time.Since(start))
-	report.EncodeMS += float64(h.encode) / float64(time.Millisecond)
-	report.DecodeMS += float64(h.decode) / float64(time.Millisecond)
+	took := eval.Took{Wall: time.Since(start), CPU: cpuTime() - cpuStart}
+	report.Add(row, h.text(), float64(h.samples)/whisper.SampleRate, took)
+	report.EncodeMS += milliseconds(h.encode)
+	report.DecodeMS += milliseconds(h.decode)
 	report.Tokens += h.tokens
 	return nil
 }
 
 // publish writes the table, and the JSON where it is wanted.
 func publish(env *Env, report *eval.Report, jsonFile string) error {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
-		report.PeakRSSBytes = usage.Maxrss * 1024 // Linux counts in KiB
-	}
 	switch jsonFile {
 	case "":
 		return report.WriteTable(env.Stdout)
