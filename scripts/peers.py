@@ -215,19 +215,27 @@ class Earshot:
         pass
 
 
+def wanted(name, args):
+    return not args.only or any(part in name for part in args.only)
+
+
 def engines(model, args, clips):
     started = []
     for name, engine, kind in OTHERS:
+        if not wanted(name, args):
+            continue
         weights = ct2_folder(model) if kind == "ct2" else ggml_file(model)
         if weights:
             say(f"{model}: loading {name}")
             started.append(Other(name, engine, weights, args.threads, clips))
     usage = subprocess.run([args.earshot, "eval", "--help"], check=True, capture_output=True, text=True).stdout
-    for name, wanted in EARSHOT:
-        if any(flag not in usage and value != BEFORE[flag] for flag, value in wanted.items()):
+    for name, settings in EARSHOT:
+        if not wanted(name, args):
+            continue
+        if any(flag not in usage and value != BEFORE[flag] for flag, value in settings.items()):
             say(f"{args.earshot} can't do “{name}”: left out")
             continue
-        flags = [part for flag, value in wanted.items() if flag in usage for part in (flag, value)]
+        flags = [part for flag, value in settings.items() if flag in usage for part in (flag, value)]
         started.append(Earshot(name, args.earshot, flags, model, args.threads, clips))
     return started
 
@@ -259,7 +267,7 @@ def compare(model, args, clips):
     score(results, args.earshot, clips)
     for entry in results:
         for key, base in (("to_int8", INT8), ("to_float32", FLOAT32)):
-            entry[key] = entry["wall_seconds"] / next(o["wall_seconds"] for o in results if o["engine"] == base)
+            entry[key] = next((entry["wall_seconds"] / o["wall_seconds"] for o in results if o["engine"] == base), None)
     return results
 
 
@@ -297,13 +305,18 @@ def score(results, program, clips):
                              check=True, capture_output=True, text=True).stdout
         scored = json.loads(out)
         entry.update({key: scored[key] for key in ("words", "errors", "wer", "runaway")})
-        entry["differences"] = scored["differences"]
+        entry["differences"] = scored.get("differences", [])
 
 
 def table(results):
+    def ratio(r):
+        return "–" if r is None else f"{r:.2f}"
+
     def difference(entry, base):
-        d = next(d for d in entry["differences"] if d["against"] == base)
-        return f"{100 * d['wer']:+.1f} ({100 * d['low']:+.1f} … {100 * d['high']:+.1f})"
+        for d in entry["differences"]:
+            if d["against"] == base:
+                return f"{100 * d['wer']:+.1f} ({100 * d['low']:+.1f} … {100 * d['high']:+.1f})"
+        return "–"
 
     head = ["engine", "seconds", "of rounds", "CPU s", "RTF", "× int8", "× float32", "WER %", "to int8 (95 %)", "to float32 (95 %)",
             "runaway", "peak MB", "load s"]
@@ -312,7 +325,7 @@ def table(results):
         walls = e["wall_seconds_of_rounds"]
         lines.append([
             e["engine"], f"{e['wall_seconds']:.1f}", f"{min(walls):.1f}–{max(walls):.1f}", f"{e['cpu_seconds']:.1f}", f"{e['rtf']:.3f}",
-            f"{e['to_int8']:.2f}", f"{e['to_float32']:.2f}", f"{100 * e['wer']:.1f}", difference(e, INT8), difference(e, FLOAT32),
+            ratio(e["to_int8"]), ratio(e["to_float32"]), f"{100 * e['wer']:.1f}", difference(e, INT8), difference(e, FLOAT32),
             str(e["runaway"]), f"{e['peak_rss_bytes'] / 1e6:.0f}", f"{e['load_ms'] / 1000:.2f}"])
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines:
@@ -333,6 +346,7 @@ def arguments():
     p.add_argument("--limit", type=int, default=0, help="the first N recordings only")
     p.add_argument("--rounds", type=int, default=3, help="how often each engine runs (%(default)s); medians are shown")
     p.add_argument("--threads", type=int, default=2, help="of each engine (%(default)s)")
+    p.add_argument("--only", action="append", metavar="TEXT", help="engines with this in their name (may be given several times)")
     p.add_argument("--earshot", default="bin/earshot", help="the program to compare (%(default)s)")
     p.add_argument("--json", type=Path, help="write all figures and texts to this file")
     args = p.parse_args()
