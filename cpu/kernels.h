@@ -20,7 +20,10 @@ int has_avx2(void);
 	void gelu_f32_##tier(float *x, size_t n);                                              \
 	void add_f32_##tier(float *dst, const float *x, size_t n);                             \
 	void scale_f32_##tier(float *x, size_t n, float s);                                    \
-	size_t argmax_f32_##tier(const float *x, size_t n);
+	size_t argmax_f32_##tier(const float *x, size_t n);                                    \
+	size_t peak_f32_##tier(size_t turns);                                                  \
+	size_t peak_i8_##tier(size_t turns);                                                   \
+	float peak_read_##tier(const float *x, size_t n);
 
 DECLARE(avx2)
 DECLARE(neon)

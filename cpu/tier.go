@@ -13,6 +13,10 @@ type kernels struct {
 	addF32       func(dst, x []float32)
 	scaleF32     func(x []float32, s float32)
 	argmaxF32    func(x []float32) int
+
+	// See peak.go. The first two return the operations done in so many turns.
+	peakF32, peakI8 func(turns int) int
+	peakRead        func(x []float32) float32
 }
 
 var generic = kernels{
@@ -24,6 +28,9 @@ var generic = kernels{
 	addF32:       addF32Generic,
 	scaleF32:     scaleF32Generic,
 	argmaxF32:    argmaxF32Generic,
+	peakF32:      peakF32Generic,
+	peakI8:       peakI8Generic,
+	peakRead:     peakReadGeneric,
 }
 
 // tiers are the ones this machine can run, the best last.

@@ -17,6 +17,8 @@ package cpu
 // #cgo nocallback scale_f32_avx2
 // #cgo noescape argmax_f32_avx2
 // #cgo nocallback argmax_f32_avx2
+// #cgo noescape peak_read_avx2
+// #cgo nocallback peak_read_avx2
 import "C"
 
 func nativeTiers() []*kernels {
@@ -32,6 +34,9 @@ func nativeTiers() []*kernels {
 		addF32:       func(dst, x []float32) { C.add_f32_avx2(floats(dst), floats(x), size(x)) },
 		scaleF32:     func(x []float32, s float32) { C.scale_f32_avx2(floats(x), size(x), C.float(s)) },
 		argmaxF32:    func(x []float32) int { return index(C.argmax_f32_avx2(floats(x), size(x)), x) },
+		peakF32:      func(turns int) int { return int(C.peak_f32_avx2(C.size_t(turns))) },
+		peakI8:       func(turns int) int { return int(C.peak_i8_avx2(C.size_t(turns))) },
+		peakRead:     func(x []float32) float32 { return float32(C.peak_read_avx2(floats(x), size(x))) },
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -147,8 +148,14 @@ func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, 
 	return nil
 }
 
+// figures are what a command has measured.
+type figures interface {
+	WriteTable(io.Writer) error
+	WriteJSON(io.Writer) error
+}
+
 // publish writes the table, and the JSON where it is wanted.
-func publish(env *Env, report *eval.Report, jsonFile string) error {
+func publish(env *Env, report figures, jsonFile string) error {
 	switch jsonFile {
 	case "":
 		return report.WriteTable(env.Stdout)

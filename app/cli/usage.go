@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"bytes"
-	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -12,17 +11,9 @@ import (
 // system does not say. (getrusage will not do: what it counts starts with the peak
 // of the process that started this one.)
 func peakRSS() int64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(status) {
-		if fields := bytes.Fields(line); len(fields) == 3 && string(fields[0]) == "VmHWM:" {
-			kib, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-			return kib * 1024
-		}
-	}
-	return 0
+	kib, _ := lineOf("/proc/self/status", "VmHWM")
+	n, _ := strconv.ParseInt(strings.TrimSuffix(kib, " kB"), 10, 64)
+	return n * 1024
 }
 
 // cpuTime is what all threads of the process have computed, in and outside the

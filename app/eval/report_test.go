@@ -80,7 +80,8 @@ func TestReportWithoutReferenceWords(t *testing.T) {
 
 func TestReportTable(t *testing.T) {
 	r := sampleReport()
-	r.EncodeMS, r.DecodeMS, r.Tokens, r.PeakRSSBytes = 600, 100, 20, 123e6
+	r.EncodeMS, r.DecodeMS, r.Tokens, r.PeakRSSBytes, r.LoadMS = 600, 100, 20, 123e6, 250
+	r.Runaway, r.Differences = 1, []Difference{{"other", 0.0123, -0.001, 0.02}}
 	var b bytes.Buffer
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
@@ -92,7 +93,10 @@ errors       2 (1 substituted, 1 inserted, 0 deleted)
 WER          22.22 %
 CER          14.29 %
 worst clip   33.33 % (1 of 3 words)  b.wav
+runaway      clips with far too long a text: 1
+difference   +1.23 points to other (95 %: -0.10 … +2.00)
 audio        3s
+load         250 ms
 time         800ms (0.250 × real time)
 encoder      300 ms a clip
 decoder      5.00 ms a token, 20 tokens
@@ -124,6 +128,20 @@ func TestWorst(t *testing.T) {
 	add("all", "a", "b c d e")
 	if got := r.Worst().Path; got != "more noise" {
 		t.Errorf("got %q, want more noise", got)
+	}
+}
+
+func TestRunaway(t *testing.T) {
+	r := NewReport("m")
+	add := func(ref, hyp string) { r.Add(Row{Reference: ref}, hyp, 1, Took{}) }
+	add("ééééé éééé", strings.Repeat("é", 35)) // 10 characters allow 35
+	if r.Runaway != 0 {
+		t.Error("35 characters for 10 are not too many")
+	}
+	add("ééééé éééé", strings.Repeat("é", 36))
+	add("", strings.Repeat("a", 21))
+	if r.Runaway != 2 {
+		t.Errorf("got %d, want 2", r.Runaway)
 	}
 }
 

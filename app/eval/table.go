@@ -25,7 +25,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		line("worst clip", "%s  %s", c.rate(), c.Path)
 	}
 	if r.Runaway > 0 {
-		line("runaway", "%d clips with far too long a text", r.Runaway)
+		line("runaway", "clips with far too long a text: %d", r.Runaway)
 	}
 	for _, d := range r.Differences {
 		line("difference", "%+.2f points to %s (95 %%: %+.2f … %+.2f)", 100*d.WER, d.Against, 100*d.Low, 100*d.High)
