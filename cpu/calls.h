@@ -66,4 +66,13 @@ static inline void sigmoid_f32(const struct kernels *t, float *x, size_t n) { t-
 
 static inline void relu_f32(const struct kernels *t, float *x, size_t n) { t->relu_f32(x, n); }
 
+static inline size_t peak_f32(const struct kernels *t, size_t turns) { return t->peak_f32(turns); }
+
+static inline size_t peak_i8(const struct kernels *t, size_t turns) { return t->peak_i8(turns); }
+
+static inline float peak_read(const struct kernels *t, const float *x, size_t n)
+{
+	return t->peak_read(x, n);
+}
+
 #endif

@@ -32,6 +32,9 @@ struct kernels {
 	void (*log10_f32)(float *x, size_t n, float floor, float log10_floor);
 	void (*sigmoid_f32)(float *x, size_t n);
 	void (*relu_f32)(float *x, size_t n);
+	size_t (*peak_f32)(size_t turns);
+	size_t (*peak_i8)(size_t turns);
+	float (*peak_read)(const float *x, size_t n);
 };
 
 // The tiers that this machine can run, the best last.
@@ -60,7 +63,10 @@ const struct kernels *const *native_tiers(size_t *count);
 	                              const double *turns);                                     \
 	void log10_f32_##tier(float *x, size_t n, float floor, float log10_floor);              \
 	void sigmoid_f32_##tier(float *x, size_t n);                                            \
-	void relu_f32_##tier(float *x, size_t n);
+	void relu_f32_##tier(float *x, size_t n);                                               \
+	size_t peak_f32_##tier(size_t turns);                                                   \
+	size_t peak_i8_##tier(size_t turns);                                                    \
+	float peak_read_##tier(const float *x, size_t n);
 
 DECLARE(avx2)
 DECLARE(avx512)

@@ -22,6 +22,10 @@ type kernels struct {
 	reluF32         func(x []float32)
 
 	jobs jobs // the same on the threads of a pool
+
+	// See peak.go. The first two return the operations done in so many turns.
+	peakF32, peakI8 func(turns int) int
+	peakRead        func(x []float32) float32
 }
 
 var generic = kernels{
@@ -42,6 +46,10 @@ var generic = kernels{
 	reluF32:         reluF32Generic,
 
 	jobs: genericJobs,
+
+	peakF32:  peakF32Generic,
+	peakI8:   peakI8Generic,
+	peakRead: peakReadGeneric,
 }
 
 // tiers are the ones this machine can run, the best last.

@@ -35,6 +35,8 @@ package cpu
 // #cgo nocallback sigmoid_f32
 // #cgo noescape relu_f32
 // #cgo nocallback relu_f32
+// #cgo noescape peak_read
+// #cgo nocallback peak_read
 import "C"
 
 import "unsafe"
@@ -81,6 +83,10 @@ func nativeTier(t *C.struct_kernels) *kernels {
 		},
 		sigmoidF32: func(x []float32) { C.sigmoid_f32(t, floats(x), size(x)) },
 		reluF32:    func(x []float32) { C.relu_f32(t, floats(x), size(x)) },
+
+		peakF32:  func(turns int) int { return int(C.peak_f32(t, C.size_t(turns))) },
+		peakI8:   func(turns int) int { return int(C.peak_i8(t, C.size_t(turns))) },
+		peakRead: func(x []float32) float32 { return float32(C.peak_read(t, floats(x), size(x))) },
 
 		jobs: nativeJobs(t),
 	}

@@ -23,6 +23,9 @@
 		log10_f32_##tier,                    \
 		sigmoid_f32_##tier,                  \
 		relu_f32_##tier,                     \
+		peak_f32_##products,                 \
+		peak_i8_##products,                  \
+		peak_read_##products,                \
 	};
 
 #if defined(__x86_64__)

@@ -165,7 +165,7 @@ func TestEval(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range strings.Split("model clips words errors wer cer audio_seconds wall_seconds rtf encode_ms decode_ms tokens peak_rss_bytes rows", " ") {
+	for _, key := range strings.Split("model clips words errors wer cer audio_seconds wall_seconds cpu_seconds rtf load_ms encode_ms decode_ms tokens peak_rss_bytes rows", " ") {
 		if got[key] == nil || got[key] == 0.0 && key != "errors" && key != "wer" && key != "cer" {
 			t.Errorf("%s is %v", key, got[key])
 		}
@@ -174,7 +174,7 @@ func TestEval(t *testing.T) {
 		t.Errorf("got %v clips, %v errors, model %v", got["clips"], got["errors"], got["model"])
 	}
 	row := got["rows"].([]any)[0].(map[string]any)
-	for _, key := range strings.Split("path reference hypothesis words errors seconds wall_ms", " ") {
+	for _, key := range strings.Split("path reference hypothesis words errors seconds wall_ms cpu_ms", " ") {
 		if _, ok := row[key]; !ok {
 			t.Errorf("rows have no %s", key)
 		}

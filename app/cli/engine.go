@@ -28,7 +28,18 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), several with commas to choose from, or auto")
 	cmd.Flags().IntVar(&f.threads, "threads", cpu.Threads(), "threads that compute")
 	cmd.Flags().StringVar(&f.computeType, "compute-type", string(oncpu.Int8), "int8, or float32 for the accuracy of the reference at four times the memory")
+}
+
+// windowFlag adds --window.
+func (f *engineFlags) windowFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.window, "window", "auto", "auto: what is said and 2 s of silence, longer where the text is doubtful; full: the model's 30 s")
+}
+
+func (f *engineFlags) checkWindow() error {
+	if f.window != "auto" && f.window != "full" {
+		return fmt.Errorf("--window %s: auto or full", f.window)
+	}
+	return nil
 }
 
 // languages is what whisper.Options takes: one language, or those to choose from,
@@ -49,9 +60,6 @@ func (f *engineFlags) languages() (one string, among []string) {
 func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 	if f.threads < 1 {
 		return nil, fmt.Errorf("--threads %d: at least 1", f.threads)
-	}
-	if f.window != "auto" && f.window != "full" {
-		return nil, fmt.Errorf("--window %s: auto or full", f.window)
 	}
 	m, err := openModel(env, f.model)
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,13 +40,18 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rows, err := readManifest(args[0], limit)
+			if err == nil {
+				err = flags.checkWindow()
+			}
 			if err != nil {
 				return err
 			}
+			start := time.Now()
 			engine, err := openEngine(env, flags)
 			if err != nil {
 				return err
 			}
+			load := time.Since(start)
 			// The likeliest text at temperature 0; in its own window, the model as it is.
 			full := flags.window == "full"
 			l := &listener{engine: engine, options: whisper.Options{FullWindow: full, NoGuards: full, Temperatures: []float64{0}}}
@@ -60,10 +65,13 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			if report == nil {
 				return err
 			}
+			report.LoadMS = milliseconds(load)
+			report.PeakRSSBytes = peakRSS()
 			return errors.Join(err, publish(env, report, jsonFile))
 		},
 	}
 	flags.add(cmd)
+	flags.windowFlag(cmd)
 	cmd.Flags().BoolVar(&whole, "whole", false, "measure all that transcribe does: speech detection, other temperatures, a second look at what was passed over")
 	cmd.Flags().IntVar(&limit, "limit", 0, "take the first `N` recordings only")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the figures and every text to `FILE` (- is standard output)")
@@ -124,7 +132,7 @@ func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, 
 	if flags.language == "auto" && l.engine.CheckLanguage(row.Language) == nil {
 		l.options.Language = row.Language
 	}
-	start := time.Now()
+	start, cpuStart := time.Now(), cpuTime()
 	in, err := openRecording(env, path, audio.Mix)
 	if err != nil {
 		return err
@@ -137,19 +145,22 @@ func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, 
 	if row.Language == "" {
 		row.Language = h.language
 	}
-	report.Add(row, h.text(), float64(h.samples)/whisper.SampleRate, time.Since(start))
-	report.EncodeMS += float64(h.encode) / float64(time.Millisecond)
-	report.DecodeMS += float64(h.decode) / float64(time.Millisecond)
+	took := eval.Took{Wall: time.Since(start), CPU: cpuTime() - cpuStart}
+	report.Add(row, h.text(), float64(h.samples)/whisper.SampleRate, took)
+	report.EncodeMS += milliseconds(h.encode)
+	report.DecodeMS += milliseconds(h.decode)
 	report.Tokens += h.tokens
 	return nil
 }
 
+// figures are what a command has measured.
+type figures interface {
+	WriteTable(io.Writer) error
+	WriteJSON(io.Writer) error
+}
+
 // publish writes the table, and the JSON where it is wanted.
-func publish(env *Env, report *eval.Report, jsonFile string) error {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
-		report.PeakRSSBytes = usage.Maxrss * 1024 // Linux counts in KiB
-	}
+func publish(env *Env, report figures, jsonFile string) error {
 	switch jsonFile {
 	case "":
 		return report.WriteTable(env.Stdout)

@@ -55,6 +55,7 @@ be read does not keep the others from being done.`,
 		},
 	}
 	f.engineFlags.add(cmd)
+	f.windowFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.task, "task", "transcribe", "transcribe, or translate into English")
 	flags.IntVar(&f.beam, "beam", 1, "texts considered at a time; 1 is greedy")
@@ -96,6 +97,9 @@ func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
 		return nil, fmt.Errorf("--task %s: transcribe or translate", f.task)
 	case f.beam < 1 || f.beam > maxBeam:
 		return nil, fmt.Errorf("--beam %d: 1 to %d", f.beam, maxBeam)
+	}
+	if err = f.checkWindow(); err != nil {
+		return nil, err
 	}
 	if t.engine, err = openEngine(env, f.engineFlags); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+	"unicode/utf8"
 )
 
 // Report is the result of one evaluation, in the form that scripts read. Rates are
@@ -19,11 +20,16 @@ type Report struct {
 	AudioSeconds float64  `json:"audio_seconds"`  // decoded
 	WallSeconds  float64  `json:"wall_seconds"`   // sum of the rows' wall_ms
 	RTF          *float64 `json:"rtf"`            // wall_seconds / audio_seconds
+	CPUSeconds   float64  `json:"cpu_seconds"`    // of all threads, while wall_seconds passed; sum of the rows' cpu_ms
 	EncodeMS     float64  `json:"encode_ms"`      // in the encoder, over all clips; set by the caller
 	DecodeMS     float64  `json:"decode_ms"`      // in the decoder; set by the caller
 	Tokens       int      `json:"tokens"`         // decoded; set by the caller
+	LoadMS       float64  `json:"load_ms"`        // until the model was ready; set by the caller
 	PeakRSSBytes int64    `json:"peak_rss_bytes"` // of the process; set by the caller
+	Runaway      int      `json:"runaway"`        // clips whose text is far too long: the model repeated itself, or invented
 	Rows         []Result `json:"rows"`
+
+	Differences []Difference `json:"differences,omitempty"` // from other reports; set by the caller
 
 	score Score
 }
@@ -37,33 +43,49 @@ type Result struct {
 	Errors     int     `json:"errors"`
 	Seconds    float64 `json:"seconds"`
 	WallMS     float64 `json:"wall_ms"`
+	CPUMS      float64 `json:"cpu_ms"`
 }
+
+// Took is the time that a clip cost: on the clock, and of all processors together.
+type Took struct{ Wall, CPU time.Duration }
 
 // NewReport returns the report of a model that has heard nothing yet.
 func NewReport(model string) *Report {
 	return &Report{Model: model, Rows: []Result{}}
 }
 
-// Add scores one clip, transcribed in wall time, and brings the sums up to date.
+// Add scores one clip and brings the sums up to date.
 // seconds is the length of the audio that was decoded. The row's language chooses
 // the normaliser; where the manifest has none the caller fills it in.
-func (r *Report) Add(row Row, hypothesis string, seconds float64, wall time.Duration) {
+func (r *Report) Add(row Row, hypothesis string, seconds float64, took Took) {
 	clip := Compare(row.Reference, hypothesis, row.Language)
-	r.Rows = append(r.Rows, Result{
+	result := Result{
 		Path:       row.Path,
 		Reference:  row.Reference,
 		Hypothesis: hypothesis,
 		Words:      clip.Words,
 		Errors:     clip.WordEdit.Total(),
 		Seconds:    seconds,
-		WallMS:     float64(wall) / float64(time.Millisecond),
-	})
+		WallMS:     float64(took.Wall) / float64(time.Millisecond),
+		CPUMS:      float64(took.CPU) / float64(time.Millisecond),
+	}
+	r.Rows = append(r.Rows, result)
+	if result.runaway() {
+		r.Runaway++
+	}
 	r.score.Add(clip)
 	r.Clips, r.Words, r.Errors = r.score.Clips, r.score.Words, r.score.WordEdit.Total()
 	r.WER, r.CER = r.score.WER(), r.score.CER()
 	r.AudioSeconds += seconds
-	r.WallSeconds += wall.Seconds()
+	r.WallSeconds += took.Wall.Seconds()
+	r.CPUSeconds += took.CPU.Seconds()
 	r.RTF = rate(r.WallSeconds, r.AudioSeconds)
+}
+
+// runaway says whether the text is too long for what was said, by half and a few
+// words. It is seen in the text as it is, since normalising may shorten repeats.
+func (c *Result) runaway() bool {
+	return float64(utf8.RuneCountInString(c.Hypothesis)) > 1.5*float64(utf8.RuneCountInString(c.Reference))+20
 }
 
 // Worst returns the clip with the highest word error rate, of equals the first; a

@@ -25,8 +25,8 @@ func keys(t *testing.T, data json.RawMessage) []string {
 
 func sampleReport() *Report {
 	r := NewReport("tiny.en")
-	r.Add(Row{Path: "a.wav", Reference: "The cat sat on the mat.", Language: "en"}, "the hat sat on the mat", 2, 500*time.Millisecond)
-	r.Add(Row{Path: "b.wav", Reference: "Hello <there> & you", Language: "en"}, "hello and you you", 1, 250*time.Millisecond)
+	r.Add(Row{Path: "a.wav", Reference: "The cat sat on the mat.", Language: "en"}, "the hat sat on the mat", 2, Took{500 * time.Millisecond, 900 * time.Millisecond})
+	r.Add(Row{Path: "b.wav", Reference: "Hello <there> & you", Language: "en"}, "hello and you you", 1, Took{250 * time.Millisecond, 400 * time.Millisecond})
 	return r
 }
 
@@ -37,7 +37,7 @@ func TestReportJSON(t *testing.T) {
 	if err := r.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Fields("audio_seconds cer clips decode_ms encode_ms errors model peak_rss_bytes rows rtf tokens wall_seconds wer words")
+	want := strings.Fields("audio_seconds cer clips cpu_seconds decode_ms encode_ms errors load_ms model peak_rss_bytes rows rtf runaway tokens wall_seconds wer words")
 	if got := keys(t, b.Bytes()); !slices.Equal(got, want) {
 		t.Errorf("keys %q, want %q", got, want)
 	}
@@ -45,17 +45,17 @@ func TestReportJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Clips != 2 || back.Words != 9 || back.Errors != 2 || *back.WER != 2.0/9 || *back.RTF != 0.25 || back.AudioSeconds != 3 {
+	if back.Clips != 2 || back.Words != 9 || back.Errors != 2 || *back.WER != 2.0/9 || *back.RTF != 0.25 || back.AudioSeconds != 3 || back.CPUSeconds != 1.3 {
 		t.Errorf("got %s", b.String())
 	}
-	if row := back.Rows[1]; row != (Result{"b.wav", "Hello <there> & you", "hello and you you", 3, 1, 1, 250}) {
+	if row := back.Rows[1]; row != (Result{"b.wav", "Hello <there> & you", "hello and you you", 3, 1, 1, 250, 400}) {
 		t.Errorf("row %+v", row)
 	}
 	var rows struct{ Rows []json.RawMessage }
 	if err := json.Unmarshal(b.Bytes(), &rows); err != nil {
 		t.Fatal(err)
 	}
-	want = strings.Fields("errors hypothesis path reference seconds wall_ms words")
+	want = strings.Fields("cpu_ms errors hypothesis path reference seconds wall_ms words")
 	if got := keys(t, rows.Rows[0]); !slices.Equal(got, want) {
 		t.Errorf("row keys %q, want %q", got, want)
 	}
@@ -67,7 +67,7 @@ func TestReportWithoutReferenceWords(t *testing.T) {
 	if err := r.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"wer": null`) || !strings.Contains(b.String(), `"rows": []`) {
 		t.Errorf("no clips: %v, %s", err, b.String())
 	}
-	r.Add(Row{Path: "noise.wav", Language: "en"}, "Thank you.", 0, time.Second)
+	r.Add(Row{Path: "noise.wav", Language: "en"}, "Thank you.", 0, Took{Wall: time.Second})
 	b.Reset()
 	if err := r.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"wer": null`) || !strings.Contains(b.String(), `"errors": 2`) {
 		t.Errorf("noise: %v, %s", err, b.String())
@@ -80,7 +80,8 @@ func TestReportWithoutReferenceWords(t *testing.T) {
 
 func TestReportTable(t *testing.T) {
 	r := sampleReport()
-	r.EncodeMS, r.DecodeMS, r.Tokens, r.PeakRSSBytes = 600, 100, 20, 123e6
+	r.EncodeMS, r.DecodeMS, r.Tokens, r.PeakRSSBytes, r.LoadMS = 600, 100, 20, 123e6, 250
+	r.Runaway, r.Differences = 1, []Difference{{"other", 0.0123, -0.001, 0.02}}
 	var b bytes.Buffer
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
@@ -92,7 +93,10 @@ errors       2 (1 substituted, 1 inserted, 0 deleted)
 WER          22.22 %
 CER          14.29 %
 worst clip   33.33 % (1 of 3 words)  b.wav
+runaway      clips with far too long a text: 1
+difference   +1.23 points to other (95 %: -0.10 … +2.00)
 audio        3s
+load         250 ms
 time         800ms (0.250 × real time)
 encoder      300 ms a clip
 decoder      5.00 ms a token, 20 tokens
@@ -108,7 +112,7 @@ func TestWorst(t *testing.T) {
 	if r.Worst() != nil {
 		t.Error("worst of nothing")
 	}
-	add := func(path, ref, hyp string) { r.Add(Row{Path: path, Reference: ref}, hyp, 1, 0) }
+	add := func(path, ref, hyp string) { r.Add(Row{Path: path, Reference: ref}, hyp, 1, Took{}) }
 	add("right", "a b", "a b")
 	if r.Worst() != nil {
 		t.Error("worst without errors")
@@ -124,6 +128,20 @@ func TestWorst(t *testing.T) {
 	add("all", "a", "b c d e")
 	if got := r.Worst().Path; got != "more noise" {
 		t.Errorf("got %q, want more noise", got)
+	}
+}
+
+func TestRunaway(t *testing.T) {
+	r := NewReport("m")
+	add := func(ref, hyp string) { r.Add(Row{Reference: ref}, hyp, 1, Took{}) }
+	add("ééééé éééé", strings.Repeat("é", 35)) // 10 characters allow 35
+	if r.Runaway != 0 {
+		t.Error("35 characters for 10 are not too many")
+	}
+	add("ééééé éééé", strings.Repeat("é", 36))
+	add("", strings.Repeat("a", 21))
+	if r.Runaway != 2 {
+		t.Errorf("got %d, want 2", r.Runaway)
 	}
 }
 

@@ -24,8 +24,17 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if c := r.Worst(); c != nil {
 		line("worst clip", "%s  %s", c.rate(), c.Path)
 	}
+	if r.Runaway > 0 {
+		line("runaway", "clips with far too long a text: %d", r.Runaway)
+	}
+	for _, d := range r.Differences {
+		line("difference", "%+.2f points to %s (95 %%: %+.2f … %+.2f)", 100*d.WER, d.Against, 100*d.Low, 100*d.High)
+	}
 	line("audio", "%s", roundSeconds(r.AudioSeconds))
-	if r.RTF != nil {
+	if r.LoadMS > 0 {
+		line("load", "%.0f ms", r.LoadMS)
+	}
+	if r.RTF != nil && r.WallSeconds > 0 {
 		line("time", "%s (%.3f × real time)", roundSeconds(r.WallSeconds), *r.RTF)
 	}
 	if r.EncodeMS > 0 && r.Clips > 0 {
