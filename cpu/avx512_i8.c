@@ -4,4 +4,5 @@
 
 #define EARSHOT_AVX512
 #include "gemm_i8.c"
+#include "peak_i8.c"
 #include "quantize_i8.c"

@@ -5,3 +5,4 @@
 #define EARSHOT_AVX512
 #define EARSHOT_VNNI
 #include "gemm_i8.c"
+#include "peak_i8.c"

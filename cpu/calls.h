@@ -50,4 +50,14 @@ static inline size_t argmax_f32(const struct kernels *t, const float *x, size_t 
 	return t->argmax_f32(x, n);
 }
 
+static inline size_t peak_f32(const struct kernels *t, float *x, size_t rounds)
+{
+	return t->peak_f32(x, rounds);
+}
+
+static inline size_t peak_i8(const struct kernels *t, float *x, size_t rounds)
+{
+	return t->peak_i8(x, rounds);
+}
+
 #endif

@@ -25,6 +25,8 @@ struct kernels {
 	void (*add_f32)(float *dst, const float *x, size_t n);
 	void (*scale_f32)(float *x, size_t n, float s);
 	size_t (*argmax_f32)(const float *x, size_t n);
+	size_t (*peak_f32)(float *x, size_t rounds);
+	size_t (*peak_i8)(float *x, size_t rounds);
 };
 
 // The tiers that this machine can run, the best last.
@@ -45,7 +47,9 @@ const struct kernels *const *native_tiers(size_t *count);
 	void gelu_f32_##tier(float *x, size_t n);                                               \
 	void add_f32_##tier(float *dst, const float *x, size_t n);                              \
 	void scale_f32_##tier(float *x, size_t n, float s);                                     \
-	size_t argmax_f32_##tier(const float *x, size_t n);
+	size_t argmax_f32_##tier(const float *x, size_t n);                                     \
+	size_t peak_f32_##tier(float *x, size_t rounds);                                        \
+	size_t peak_i8_##tier(float *x, size_t rounds);
 
 DECLARE(avx2)
 DECLARE(avx512)

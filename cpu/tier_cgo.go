@@ -27,6 +27,10 @@ package cpu
 // #cgo nocallback scale_f32
 // #cgo noescape argmax_f32
 // #cgo nocallback argmax_f32
+// #cgo noescape peak_f32
+// #cgo nocallback peak_f32
+// #cgo noescape peak_i8
+// #cgo nocallback peak_i8
 import "C"
 
 import "unsafe"
@@ -64,6 +68,8 @@ func nativeTier(t *C.struct_kernels) *kernels {
 		addF32:    func(dst, x []float32) { C.add_f32(t, floats(dst), floats(x), size(x)) },
 		scaleF32:  func(x []float32, s float32) { C.scale_f32(t, floats(x), size(x), C.float(s)) },
 		argmaxF32: func(x []float32) int { return index(C.argmax_f32(t, floats(x), size(x)), x) },
+		peakF32:   func(x []float32, rounds int) int { return int(C.peak_f32(t, floats(x), C.size_t(rounds))) },
+		peakI8:    func(x []float32, rounds int) int { return int(C.peak_i8(t, floats(x), C.size_t(rounds))) },
 	}
 }
 

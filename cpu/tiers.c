@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 // A tier whose int8 products may be of another one than the rest.
-#define KERNELS(tier, products)           \
+#define KERNELS(tier, products)              \
 	static const struct kernels products = { \
 		#products,                           \
 		gemm_f32_##tier,                     \
@@ -17,6 +17,8 @@
 		add_f32_##tier,                      \
 		scale_f32_##tier,                    \
 		argmax_f32_##tier,                   \
+		peak_f32_##tier,                     \
+		peak_i8_##products,                  \
 	};
 
 #if defined(__x86_64__)
