@@ -38,6 +38,10 @@ const size_t TIER(gemm_f32_rows) = ROWS;
 #define BLOCK_M 120
 #define BLOCK_K 512
 
+// How far ahead weights are fetched, in floats: the loads alone do not keep enough
+// lines in flight when W comes from memory or the third-level cache.
+#define AHEAD 1024
+
 typedef void tile_fn(float *dst, size_t ldd, const float *a, size_t lda, const float *w,
                      size_t panel, size_t k, int first, const float *bias);
 
@@ -53,9 +57,13 @@ INLINE void tile(const int mr, const int np, float *dst, size_t ldd, const float
 		for (int j = 0; j < np * PV; j++)
 			sum[i][j] = first ? SPLAT(0) : LOAD(dst + i * ldd + j * LANES);
 
+#pragma GCC unroll 8
+	for (int i = 0; i < mr; i++)
+		__builtin_prefetch(dst + i * ldd, 1);
 	for (size_t c = 0; c < k; c++) {
 #pragma GCC unroll 4
 		for (int p = 0; p < np; p++) {
+			__builtin_prefetch(w + p * panel + c * PANEL + AHEAD);
 			vf b[PV];
 #pragma GCC unroll 4
 			for (int j = 0; j < PV; j++)

@@ -58,6 +58,9 @@ INLINE void tile(const int mr, const int np, const struct part t)
 		for (int j = 0; j < np * PV; j++)
 			sum[i][j] = SPLAT_INT(t.start[i]);
 
+#pragma GCC unroll 8
+	for (int i = 0; i < mr; i++)
+		__builtin_prefetch(t.dst + i * t.ldd, 1);
 	for (size_t c = 0; c < t.stride; c += GROUP) {
 #pragma GCC unroll 4
 		for (int p = 0; p < np; p++) {

@@ -119,9 +119,9 @@ func TestGemmI8(t *testing.T) {
 // every combination of signs, and weights of −128, which a file may hold.
 func TestGemmI8Extremes(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
-		for _, k := range []int{8, 2048, 8192, maxColumnsI8} {
-			for _, x := range []int8{127, -127, 0, 1} {
-				for _, y := range []int8{127, -127, -128, 1} {
+		for _, k := range []int{8, 8192, maxColumnsI8} {
+			for _, x := range []int8{127, -127} {
+				for _, y := range []int8{127, -127, -128} {
 					w := NewPackedI8(19, k)
 					for i := range w.data {
 						w.data[i] = y
@@ -129,7 +129,7 @@ func TestGemmI8Extremes(t *testing.T) {
 					for i := range w.scales {
 						w.scales[i] = 1
 					}
-					for _, m := range []int{1, 3, 7} {
+					for _, m := range []int{1, 7} {
 						a, ones := make([]int8, m*StrideI8(k)), make([]float32, m)
 						for i := range a {
 							a[i] = x

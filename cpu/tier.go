@@ -70,9 +70,10 @@ func pickTier(tiers []*kernels, mask string) *kernels {
 	return tiers[len(tiers)-1]
 }
 
-// Tier names the instruction set that the kernels use: "generic" (plain Go),
-// "avx2" (amd64 with AVX2 and FMA) or "neon" (arm64). The environment variable
-// EARSHOT_CPU, read once at start, names the highest tier allowed.
+// Tier names the instruction set that the kernels use: "generic" (plain Go); on
+// amd64 "avx2" (with FMA), "avx512" (F, BW, DQ and VL) or "avx512vnni" (int8 dot
+// products); on arm64 "neon". The environment variable EARSHOT_CPU, read once at
+// start, names the highest tier allowed.
 func Tier() string { return active.name }
 
 // Tiers names all tiers that this machine can run in this build, the best last.

@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 // A tier whose int8 products may be of another one than the rest.
-#define KERNELS(tier, products)           \
+#define KERNELS(tier, products)              \
 	static const struct kernels products = { \
 		#products,                           \
 		&gemm_f32_rows_##tier,               \

@@ -27,7 +27,7 @@ typedef __m512i vi;
 #define STORE_INT(p, v) _mm512_storeu_si512(p, v)
 
 // The lanes, all within −128…127, as bytes.
-INLINE void store_bytes(int8_t *p, vi v) { _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(v)); }
+INLINE void store_bytes(int8_t *p, vi v) { _mm_storeu_si128((__m128i *)p, _mm512_cvtsepi32_epi8(v)); }
 
 #if defined(EARSHOT_VNNI)
 
