@@ -104,16 +104,15 @@ struct attend_f32 {
 	size_t units, step; // step: units in one task
 };
 
-#define MOST_ROWS 60
+#define MOST_ROWS (48 / ROW_STEP * ROW_STEP)
 
 // Rows whose scores are held at once: as many as there is room for, whole tiles.
 static size_t block_rows(const struct attend_f32 *a, const struct query *query)
 {
-	const size_t tile = a->kernels->gemm_f32_rows;
 	const size_t most = min(MOST_ROWS, a->room / (panels(query->n) * PANEL));
 	if (query->causal)
 		return 1;
-	return most < tile ? most : most / tile * tile;
+	return most < ROW_STEP ? most : most / ROW_STEP * ROW_STEP;
 }
 
 // A unit is one head and one block of a query's rows.

@@ -150,7 +150,6 @@ void TIER(gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m
 }
 
 const struct kernels TIER(kernels) = {
-	.gemm_f32_rows = ROWS,
 	.gemm_f32 = TIER(gemm_f32),
 	.layer_norm_f32 = TIER(layer_norm_f32),
 	.gelu_f32 = TIER(gelu_f32),

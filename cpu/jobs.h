@@ -17,8 +17,16 @@ struct grid {
 };
 
 // Cuts an m × n result of a matrix product for the pool's threads. work is what it
-// costs in float32 multiply-adds; a block has a multiple of `tile` rows.
-struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work, size_t tile);
+// costs in float32 multiply-adds.
+struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work);
+
+// A number of rows that is whole tiles of a matrix product in any tier: they have 6
+// or 8 rows on amd64 and 5 on arm64.
+#if defined(__aarch64__)
+#define ROW_STEP 5
+#else
+#define ROW_STEP 24
+#endif
 
 // How many tasks so much work, in the same unit, is worth.
 size_t tasks_of(const struct pool *, size_t work);

@@ -12,7 +12,6 @@ int has_avx2(void);
 
 // The kernels of one tier that the jobs of a pool are made of.
 struct kernels {
-	size_t gemm_f32_rows; // rows that gemm_f32 computes at once
 	void (*gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m,
 	                 const float *w, size_t kcap, size_t n0, size_t n, size_t k,
 	                 const float *bias);
