@@ -29,6 +29,29 @@ struct put_kv {
 	size_t across;
 };
 
+// The keys of neighbouring positions of one panel, side by side, column by column.
+// Of a whole panel the loop is unrolled.
+static void put_keys(float *panel, const float *k, size_t ldk, size_t positions, size_t d)
+{
+	if (positions == PANEL)
+		for (size_t c = 0; c < d; c++)
+			for (size_t i = 0; i < PANEL; i++)
+				panel[c * PANEL + i] = k[i * ldk + c];
+	else
+		for (size_t i = 0; i < positions; i++)
+			for (size_t c = 0; c < d; c++)
+				panel[c * PANEL + i] = k[i * ldk + c];
+}
+
+// One position's values, in panels that are `panel` floats apart.
+static void put_values(float *values, size_t panel, const float *v, size_t d)
+{
+	for (; d >= PANEL; d -= PANEL, v += PANEL, values += panel)
+		memcpy(values, v, PANEL * sizeof *v);
+	if (d > 0)
+		memcpy(values, v, d * sizeof *v);
+}
+
 static void put_kv_task(const void *args, size_t index, size_t thread)
 {
 	const struct put_kv *p = args;
@@ -38,19 +61,17 @@ static void put_kv_task(const void *args, size_t index, size_t thread)
 	float *values = keys + keys_size(capacity, d);
 
 	(void)thread;
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = from, n; i < to; i += n) {
 		const size_t at = p->at + i;
-		const float *k = p->k + i * p->ldk + head * d, *v = p->v + i * p->ldv + head * d;
-		float *key = keys + at / PANEL * PANEL * d + at % PANEL;
-		for (size_t c = 0; c < d; c++)
-			key[c * PANEL] = k[c];
-		for (size_t c = 0; c < d; c += PANEL)
-			memcpy(values + c * capacity + at * PANEL, v + c, min(PANEL, d - c) * sizeof *v);
+		n = min(PANEL - at % PANEL, to - i);
+		put_keys(keys + at / PANEL * PANEL * d + at % PANEL, p->k + i * p->ldk + head * d, p->ldk, n, d);
 	}
+	for (size_t i = from; i < to; i++)
+		put_values(values + (p->at + i) * PANEL, capacity * PANEL, p->v + i * p->ldv + head * d, d);
 }
 
 // A value costs about as much as so many multiply-adds of a product.
-#define PUT_WORK 32
+#define PUT_WORK 12
 
 void pool_put_kv(struct pool *p, const struct kv *cache, size_t at, size_t n, const float *k,
                  size_t ldk, const float *v, size_t ldv)
@@ -83,16 +104,15 @@ struct attend_f32 {
 	size_t units, step; // step: units in one task
 };
 
-#define MOST_ROWS 60
+#define MOST_ROWS (48 / ROW_STEP * ROW_STEP)
 
 // Rows whose scores are held at once: as many as there is room for, whole tiles.
 static size_t block_rows(const struct attend_f32 *a, const struct query *query)
 {
-	const size_t tile = *a->kernels->gemm_f32_rows;
 	const size_t most = min(MOST_ROWS, a->room / (panels(query->n) * PANEL));
 	if (query->causal)
 		return 1;
-	return most < tile ? most : most / tile * tile;
+	return most < ROW_STEP ? most : most / ROW_STEP * ROW_STEP;
 }
 
 // A unit is one head and one block of a query's rows.

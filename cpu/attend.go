@@ -92,9 +92,10 @@ func (q Query) last() int {
 	return q.N
 }
 
-// attendRoom is how many scores a thread of C holds at once: 128 KB, beside which
-// one head's keys and values of a short window stay in a second-level cache of 512.
-const attendRoom = 32 << 10
+// attendRoom is how many scores a thread of C holds at once: 160 KB, 24 rows of a
+// full window. One head's keys and values of a short window stay beside them in a
+// second-level cache of 512 KB.
+const attendRoom = 40 << 10
 
 type attendArgs struct {
 	out     []float32

@@ -30,8 +30,6 @@
 #define PANELS 1
 #endif
 
-const size_t TIER(gemm_f32_rows) = ROWS;
-
 // A block of A, BLOCK_M × BLOCK_K, stays in the second-level cache while all panels
 // pass; a panel's BLOCK_K × 16 floats are read from the first-level one by all
 // tiles but the first. BLOCK_M is a multiple of ROWS.

@@ -18,9 +18,6 @@
 #define LEAST_ROWS 48
 #define MOST_ROWS 120
 
-// Rows go by what tiles of 4, 6 and 8 rows divide.
-#define ROW_STEP 24
-
 // Columns go by four panels, which the kernels for one row take at once.
 #define COLUMN_STEP 64
 

@@ -20,6 +20,14 @@ struct grid {
 // costs in float32 multiply-adds.
 struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work);
 
+// A number of rows that is whole tiles of a matrix product in any tier: they have 6
+// or 8 rows on amd64 and 5 on arm64.
+#if defined(__aarch64__)
+#define ROW_STEP 5
+#else
+#define ROW_STEP 24
+#endif
+
 // How many tasks so much work, in the same unit, is worth.
 size_t tasks_of(const struct pool *, size_t work);
 

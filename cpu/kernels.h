@@ -11,7 +11,6 @@
 // One tier: every kernel for one instruction set.
 struct kernels {
 	const char *name;
-	const size_t *gemm_f32_rows; // rows that gemm_f32 computes at once
 	void (*gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const float *w,
 	                 size_t kcap, size_t n0, size_t n, size_t k, const float *bias);
 	void (*gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale, size_t m,
@@ -41,7 +40,6 @@ struct kernels {
 const struct kernels *const *native_tiers(size_t *count);
 
 #define DECLARE(tier)                                                                       \
-	extern const size_t gemm_f32_rows_##tier;                                               \
 	void gemm_f32_##tier(float *dst, size_t ldd, const float *a, size_t lda, size_t m,      \
 	                     const float *w, size_t kcap, size_t n0, size_t n, size_t k,        \
 	                     const float *bias);                                                \

@@ -2,8 +2,6 @@
 
 package cpu
 
-import "runtime"
-
 // There is no native pool in a build without C; the generic jobs need none.
 type (
 	nativePool  struct{}
@@ -18,7 +16,6 @@ func (p *Pool) probe(hits []int32, turns int) {
 	defer p.lock().Unlock()
 	p.share(len(hits), turns*len(hits), func(i int) {
 		for range turns {
-			runtime.Gosched()
 		}
 		hits[i]++
 	})

@@ -8,7 +8,6 @@
 #define KERNELS(tier, products)              \
 	static const struct kernels products = { \
 		#products,                           \
-		&gemm_f32_rows_##tier,               \
 		gemm_f32_##tier,                     \
 		gemm_i8_##products,                  \
 		quantize_i8_##tier,                  \
