@@ -10,7 +10,6 @@ import (
 // session implements whisper.Session.
 type session struct {
 	dec       *Decoder
-	options   whisper.SessionOptions
 	sequences []*sequence
 	scratch   stepScratch
 }
@@ -18,8 +17,9 @@ type session struct {
 // sequence is one token sequence with its self-attention cache.
 type sequence struct {
 	audio    *audio
-	length   int // tokens held
-	capacity int // positions the caches have room for
+	heads    []whisper.Head // whose alignment is wanted; nil for none
+	length   int            // tokens held
+	capacity int            // positions the caches have room for
 	caches   []headCache
 }
 
@@ -42,16 +42,12 @@ type stepScratch struct {
 
 // Step implements whisper.Session.
 func (s *session) Step(ctx context.Context, in []whisper.Input) (whisper.Output, error) {
-	lengths := make([]int, len(s.sequences))
-	for i, seq := range s.sequences {
-		lengths[i] = seq.length
-	}
-	if err := whisper.CheckStep(s.dec.dims, lengths, in); err != nil {
+	if err := s.check(in); err != nil {
 		return whisper.Output{}, err
 	}
 	rows, wanted := s.rows(in)
 	s.scratch.grow(len(rows), s.dec.dims)
-	alignment := s.newAlignment(rows, wanted)
+	alignment := newAlignment(rows, wanted)
 
 	s.embed(rows)
 	for i := range s.dec.blocks {
@@ -61,6 +57,14 @@ func (s *session) Step(ctx context.Context, in []whisper.Input) (whisper.Output,
 		s.block(i, rows, alignment)
 	}
 	return whisper.Output{Logits: s.logits(rows, wanted), Alignment: alignment}, nil
+}
+
+func (s *session) check(in []whisper.Input) error {
+	lengths := make([]int, len(s.sequences))
+	for i, seq := range s.sequences {
+		lengths[i] = seq.length
+	}
+	return whisper.CheckStep(s.dec.dims, lengths, in)
 }
 
 // rows takes the inputs into the sequences and lists their tokens.
@@ -139,10 +143,10 @@ func (s *session) crossAttend(layer int, rows []row, out, q []float32, alignment
 		for i, r := range rows {
 			at, n := i*width+h*d, r.seq.audio.positions
 			r.seq.audio.caches[layer*heads+h].attend(out[at:at+d], q[at:at+d], scores, n)
-			if alignment == nil || r.wanted < 0 {
+			if r.wanted < 0 {
 				continue
 			}
-			for j, head := range s.options.Alignment {
+			for j, head := range r.seq.heads {
 				if head.Layer == layer && head.Head == h {
 					copy(alignment[r.wanted][j*n:(j+1)*n], scores)
 				}
@@ -183,16 +187,18 @@ func (s *session) logits(rows []row, wanted int) [][]float32 {
 	return out
 }
 
-// newAlignment makes room for the alignment heads' weights of the wanted rows.
-func (s *session) newAlignment(rows []row, wanted int) [][]float32 {
-	if s.options.Alignment == nil || wanted == 0 {
-		return nil
-	}
-	out := make([][]float32, wanted)
+// newAlignment makes room for the alignment heads' weights of the wanted rows. It is
+// nil where no row has any.
+func newAlignment(rows []row, wanted int) [][]float32 {
+	var out [][]float32
 	for _, r := range rows {
-		if r.wanted >= 0 {
-			out[r.wanted] = make([]float32, len(s.options.Alignment)*r.seq.audio.positions)
+		if r.wanted < 0 || r.seq.heads == nil {
+			continue
 		}
+		if out == nil {
+			out = make([][]float32, wanted)
+		}
+		out[r.wanted] = make([]float32, len(r.seq.heads)*r.seq.audio.positions)
 	}
 	return out
 }
@@ -227,7 +233,7 @@ func (s *session) Close() error {
 }
 
 func (q *sequence) clone(d whisper.Dims) *sequence {
-	c := &sequence{audio: q.audio, length: q.length}
+	c := &sequence{audio: q.audio, heads: q.heads, length: q.length}
 	if q.caches == nil {
 		return c
 	}
