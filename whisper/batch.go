@@ -97,38 +97,45 @@ func newBatch(l *Listener) *batch {
 // more are wanted.
 func (b *batch) send(ctx context.Context, piece Piece) bool {
 	f := &flight{done: piece.Done, landed: make(chan struct{})}
-	one := b.one()
 	p, err := b.prepare(ctx, slices.Clone(piece.Samples), piece.Breaks)
 	if err != nil {
 		f.err = err
 		close(f.landed)
 	} else {
-		size := p.size(b.Engine)
-		b.room.take(size)
-		go func() {
-			defer close(f.landed)
-			defer b.room.give(size)
-			f.heard, f.err = one.decode(ctx, p)
-		}()
+		b.decode(ctx, f, p)
 	}
+	b.sent++
 	b.flights <- f
 	return ctx.Err() == nil
 }
 
-// one is a listener for one piece. Of the partial texts only those of the piece that is
-// told next come out.
-func (b *batch) one() *Listener {
-	one, number := b.Listener, b.sent
-	b.sent++
+// decode decodes a piece on a goroutine of its own when there is room.
+func (b *batch) decode(ctx context.Context, f *flight, p *prepared) {
+	for part := p; part != nil; part = part.rest {
+		part.opts.Partial = b.partial(b.sent)
+	}
+	one := b.Listener
 	one.Engine = b.engines.seat()
-	if partial := b.Options.Partial; partial != nil {
-		one.Options.Partial = func(text string) {
-			if b.told.Load() == number {
-				partial(text)
-			}
+	size := p.size(b.Engine)
+	b.room.take(size)
+	go func() {
+		defer close(f.landed)
+		defer b.room.give(size)
+		f.heard, f.err = one.decode(ctx, p)
+	}()
+}
+
+// partial is Options.Partial for a piece. Of several only the one that is told next
+// shows its text.
+func (b *batch) partial(number int64) func(string) {
+	if b.Options.Partial == nil {
+		return nil
+	}
+	return func(text string) {
+		if b.told.Load() == number {
+			b.Options.Partial(text)
 		}
 	}
-	return &one
 }
 
 // size is what decoding the piece takes of Listener.Room.
