@@ -59,11 +59,7 @@ func newEngine(model *weights.Model) (*whisper.Engine, error) {
 		return nil, err
 	}
 	pool := cpu.NewPool(2)
-	encoder, err := oncpu.NewEncoder(model, pool)
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := oncpu.NewDecoder(model, pool)
+	network, err := oncpu.New(model, pool, oncpu.Float32)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +67,8 @@ func newEngine(model *weights.Model) (*whisper.Engine, error) {
 		Dims:          whisper.Dims(model.Header.Dims),
 		Tokenizer:     tokenizer,
 		Features:      features,
-		Encoder:       encoder,
-		Decoder:       decoder,
+		Encoder:       network.Encoder,
+		Decoder:       network.Decoder,
 		Suppress:      model.Header.Suppress,
 		SuppressBegin: model.Header.SuppressAtBegin,
 	}, nil

@@ -36,6 +36,11 @@ var checks = []struct {
 	{"add", 2, 3, func(r [][]float32) { AddF32(r[0], r[1]) }, 0},
 	{"scale", 1, 3, func(r [][]float32) { ScaleF32(r[0], -0.3) }, 0},
 	{"scale denormal", 1, 1e-40, func(r [][]float32) { ScaleF32(r[0], 0.7) }, 0},
+	{"log10", 1, 1, func(r [][]float32) { Log10F32(r[0], 1e-10) }, 3e-7},
+	{"log10 small", 1, 1e-9, func(r [][]float32) { Log10F32(r[0], 1e-10) }, 3e-7},
+	{"sigmoid", 1, 4, func(r [][]float32) { SigmoidF32(r[0]) }, 2e-7},
+	{"sigmoid wide", 1, 60, func(r [][]float32) { SigmoidF32(r[0]) }, 2e-7},
+	{"relu", 1, 3, func(r [][]float32) { ReluF32(r[0]) }, 0},
 	{"argmax", 1, 3, func(r [][]float32) { r[0][0] = float32(ArgmaxF32(r[0])) }, 0},
 	{"argmax ties", 1, 0, func(r [][]float32) { r[0][0] = float32(ArgmaxF32(r[0])) }, 0},
 }

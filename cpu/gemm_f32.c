@@ -16,13 +16,21 @@
 #define PANEL 16
 #define PV (PANEL / LANES) // vectors across a panel
 
-// Rows of a full tile: 6·16 sums fill 12 of AVX2's 16 registers. NEON's 32 would
-// hold 6·16 too, but gcc then keeps two of the sums in memory.
-#if defined(__aarch64__)
+// A full tile of rows and panels: 6·16 sums fill 12 of AVX2's 16 registers. NEON's
+// 32 would hold 6·16 too, but gcc then keeps two of the sums in memory. AVX-512
+// takes two panels, which halves the loads of A.
+#if LANES == 16
+#define ROWS 8
+#define PANELS 2
+#elif defined(__aarch64__)
 #define ROWS 5
+#define PANELS 1
 #else
 #define ROWS 6
+#define PANELS 1
 #endif
+
+const size_t TIER(gemm_f32_rows) = ROWS;
 
 // A block of A, BLOCK_M × BLOCK_K, stays in the second-level cache while all panels
 // pass; a panel's BLOCK_K × 16 floats are read from the first-level one by all
@@ -77,20 +85,32 @@ INLINE void tile(const int mr, const int np, float *dst, size_t ldd, const float
 		tile(mr, np, dst, ldd, a, lda, w, panel, k, first, bias);                                \
 	}
 
-TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1)
-TILE(1, 4) TILE(2, 2)
-#if ROWS == 6
-TILE(6, 1)
-static tile_fn *const one_panel[] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1};
-#else
-static tile_fn *const one_panel[] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1};
-#endif
-
 // Few rows take several panels at once: the sums of one are too few to hide the
 // latency of the multiply-add.
-#define WIDE_ROWS 2
-static tile_fn *const wide[WIDE_ROWS + 1] = {0, tile_1x4, tile_2x2};
-static const size_t wide_panels[WIDE_ROWS + 1] = {0, 4, 2};
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1)
+TILE(1, 4) TILE(2, 2)
+#if ROWS >= 6
+TILE(6, 1)
+#endif
+#if ROWS == 8
+TILE(7, 1) TILE(8, 1)
+TILE(1, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2) TILE(7, 2) TILE(8, 2)
+#endif
+
+// By panels and rows.
+static tile_fn *const tiles[5][ROWS + 1] = {
+#if ROWS == 8
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1},
+	[2] = {0, tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2, tile_7x2, tile_8x2},
+#elif ROWS == 6
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1},
+	[2] = {0, 0, tile_2x2},
+#else
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1},
+	[2] = {0, 0, tile_2x2},
+#endif
+	[4] = {0, tile_1x4},
+};
 
 // A tile whose panel has only cols columns in use.
 static void edge_tile(float *dst, size_t ldd, size_t cols, const float *a, size_t lda, size_t rows,
@@ -102,7 +122,7 @@ static void edge_tile(float *dst, size_t ldd, size_t cols, const float *a, size_
 		memcpy(part + i * PANEL, dst + i * ldd, cols * sizeof *dst);
 	if (bias)
 		memcpy(part_bias, bias, cols * sizeof *bias);
-	one_panel[rows](part, PANEL, a, lda, w, 0, k, first, bias ? part_bias : NULL);
+	tiles[1][rows](part, PANEL, a, lda, w, 0, k, first, bias ? part_bias : NULL);
 	for (size_t i = 0; i < rows; i++)
 		memcpy(dst + i * ldd, part + i * PANEL, cols * sizeof *dst);
 }
@@ -113,21 +133,19 @@ static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 static void block(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const float *w,
                   size_t panel, size_t n0, size_t n, size_t k, int first, const float *bias)
 {
-	const size_t few = m <= WIDE_ROWS ? wide_panels[m] : 1;
+	const size_t most = m == 1 ? 4 : m == 2 ? 2 : PANELS;
 
-	for (size_t j = n0, cols; j < n; j += cols) {
+	for (size_t j = n0, np; j < n; j += np * PANEL) {
 		const float *b = w + j / PANEL * panel;
 		const float *bj = bias ? bias + j : NULL;
-		cols = j + few * PANEL <= n ? few * PANEL : min(PANEL, n - j);
+		np = j + most * PANEL <= n ? most : 1;
 		for (size_t i = 0, rows; i < m; i += rows) {
 			rows = min(ROWS, m - i);
 			float *d = dst + i * ldd + j;
-			if (cols < PANEL)
-				edge_tile(d, ldd, cols, a + i * lda, lda, rows, b, k, first, bj);
-			else if (cols > PANEL)
-				wide[rows](d, ldd, a + i * lda, lda, b, panel, k, first, bj);
+			if (j + PANEL > n)
+				edge_tile(d, ldd, n - j, a + i * lda, lda, rows, b, k, first, bj);
 			else
-				one_panel[rows](d, ldd, a + i * lda, lda, b, panel, k, first, bj);
+				tiles[np][rows](d, ldd, a + i * lda, lda, b, panel, k, first, bj);
 		}
 	}
 }

@@ -6,23 +6,65 @@
 #define EARSHOT_KERNELS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-// Whether the processor and the system have AVX2 and FMA.
-int has_avx2(void);
+// One tier: every kernel for one instruction set.
+struct kernels {
+	const char *name;
+	const size_t *gemm_f32_rows; // rows that gemm_f32 computes at once
+	void (*gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const float *w,
+	                 size_t kcap, size_t n0, size_t n, size_t k, const float *bias);
+	void (*gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale, size_t m,
+	                const int8_t *w, const float *wscale, size_t n0, size_t n, size_t stride,
+	                const float *bias);
+	void (*quantize_i8)(int8_t *dst, size_t stride, float *scales, const float *x, size_t ldx,
+	                    size_t m, size_t k);
+	void (*softmax_f32)(float *x, size_t n);
+	float (*exp_sum_f32)(float *x, size_t n);
+	void (*layer_norm_f32)(float *dst, const float *x, const float *gamma, const float *beta,
+	                       size_t n, float eps);
+	void (*gelu_f32)(float *x, size_t n);
+	void (*add_f32)(float *dst, const float *x, size_t n);
+	void (*scale_f32)(float *x, size_t n, float s);
+	size_t (*argmax_f32)(const float *x, size_t n);
+	void (*power_spectra_f32)(float *dst, size_t ldd, const float *x, size_t lda, size_t m, size_t n,
+	                          const double *window, const double *turns);
+	void (*log10_f32)(float *x, size_t n, float floor, float log10_floor);
+	void (*sigmoid_f32)(float *x, size_t n);
+	void (*relu_f32)(float *x, size_t n);
+};
 
-#define DECLARE(tier)                                                                      \
-	void gemm_f32_##tier(float *dst, size_t ldd, const float *a, size_t lda, size_t m,     \
-	                     const float *w, size_t kcap, size_t n0, size_t n, size_t k,       \
-	                     const float *bias);                                               \
-	void softmax_f32_##tier(float *x, size_t n);                                           \
-	void layer_norm_f32_##tier(float *dst, const float *x, const float *gamma,             \
-	                           const float *beta, size_t n, float eps);                    \
-	void gelu_f32_##tier(float *x, size_t n);                                              \
-	void add_f32_##tier(float *dst, const float *x, size_t n);                             \
-	void scale_f32_##tier(float *x, size_t n, float s);                                    \
-	size_t argmax_f32_##tier(const float *x, size_t n);
+// The tiers that this machine can run, the best last.
+const struct kernels *const *native_tiers(size_t *count);
+
+#define DECLARE(tier)                                                                       \
+	extern const size_t gemm_f32_rows_##tier;                                               \
+	void gemm_f32_##tier(float *dst, size_t ldd, const float *a, size_t lda, size_t m,      \
+	                     const float *w, size_t kcap, size_t n0, size_t n, size_t k,        \
+	                     const float *bias);                                                \
+	void gemm_i8_##tier(float *dst, size_t ldd, const int8_t *a, const float *ascale,       \
+	                    size_t m, const int8_t *w, const float *wscale, size_t n0,          \
+	                    size_t n, size_t stride, const float *bias);                        \
+	void quantize_i8_##tier(int8_t *dst, size_t stride, float *scales, const float *x,      \
+	                        size_t ldx, size_t m, size_t k);                                \
+	void softmax_f32_##tier(float *x, size_t n);                                            \
+	float exp_sum_f32_##tier(float *x, size_t n);                                           \
+	void layer_norm_f32_##tier(float *dst, const float *x, const float *gamma,              \
+	                           const float *beta, size_t n, float eps);                     \
+	void gelu_f32_##tier(float *x, size_t n);                                               \
+	void add_f32_##tier(float *dst, const float *x, size_t n);                              \
+	void scale_f32_##tier(float *x, size_t n, float s);                                     \
+	size_t argmax_f32_##tier(const float *x, size_t n);                                     \
+	void power_spectra_f32_##tier(float *dst, size_t ldd, const float *x, size_t lda,       \
+	                              size_t m, size_t n, const double *window,                 \
+	                              const double *turns);                                     \
+	void log10_f32_##tier(float *x, size_t n, float floor, float log10_floor);              \
+	void sigmoid_f32_##tier(float *x, size_t n);                                            \
+	void relu_f32_##tier(float *x, size_t n);
 
 DECLARE(avx2)
+DECLARE(avx512)
+DECLARE(avx512vnni)
 DECLARE(neon)
 
 #undef DECLARE

@@ -3,109 +3,68 @@ package cpu
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 )
 
-// Pool is a set of threads that share loops. It is safe for concurrent use: one
-// loop runs at a time, the next waits for it.
+// Pool is a set of threads that share the loops of the kernels. They are threads of
+// C, made once: the caller of a method is one of them for as long as it takes, no
+// goroutine is started, and other goroutines keep all processors but the one that
+// the caller holds. Between loops the threads look out for the next one for some
+// 60 µs and then sleep.
+//
+// It is safe for concurrent use: one loop runs at a time, so two goroutines that
+// compute on one pool take turns loop by loop.
 type Pool struct {
-	mu   sync.Mutex      // held by the Run in progress
-	wake []chan struct{} // one per helper, holding at most one call
+	mu      sync.Mutex // held by the loop in progress
+	threads int
+	native  nativePool
+	closed  bool
 
-	// The loop in progress.
-	body func(i int)
-	n    int64
-	next atomic.Int64  // next index to hand out
-	gate atomic.Int64  // helpers inside, or gateShut and more
-	done chan struct{} // the last helper to leave a shut gate says so
+	// Of int8 products, kept from loop to loop.
+	a       []int8    // [m, StrideI8(k)]
+	aScales []float32 // [m]
+
+	// Of attention, kept from loop to loop.
+	queries []nativeQuery
+	scratch []float32 // [threads, room]
 }
 
-const gateShut = 1 << 32
-
 // NewPool returns a pool of the given number of threads, at least one, of which
-// one is the caller of Run. Close it to end the others.
-func NewPool(threads int) *Pool {
+// one is the caller. [Threads] says how many make sense. The system may grant fewer.
+//
+// The others may run on the CPUs listed only, on any where none is: [Cores] keeps
+// them off the small cores of a board, as long as nobody else needs the big ones.
+// The caller stays where the system puts it.
+//
+// Close the pool to end the threads.
+func NewPool(threads int, cpus ...int) *Pool {
 	if threads < 1 {
 		panic(fmt.Sprintf("BUG: pool of %d threads", threads))
 	}
-	p := &Pool{wake: make([]chan struct{}, threads-1), done: make(chan struct{}, 1)}
-	p.gate.Store(gateShut)
-	for i := range p.wake {
-		p.wake[i] = make(chan struct{}, 1)
-		go p.help(p.wake[i])
-	}
+	p := &Pool{}
+	p.native, p.threads = openNative(threads, cpus)
 	return p
 }
 
-// Threads returns the number of threads, the caller of Run included.
-func (p *Pool) Threads() int { return len(p.wake) + 1 }
+// Threads returns the number of threads, the caller included.
+func (p *Pool) Threads() int { return p.threads }
 
-// Close ends the helpers. No Run may be in progress or follow.
+// Close ends the threads, once the loop in progress is over. No other may follow;
+// a second Close does nothing.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.wake {
-		close(c)
+	if !p.closed {
+		p.closed = true
+		closeNative(p.native)
 	}
 }
 
-// Run calls body(0) … body(n-1), each once, in any order, on at most Threads
-// goroutines of which the caller is one, and returns when all have returned.
-// body must not call Run of the same pool.
-func (p *Pool) Run(n int, body func(i int)) {
-	helpers := min(n-1, len(p.wake))
-	if helpers <= 0 {
-		for i := range n {
-			body(i)
-		}
-		return
-	}
+// lock waits until no loop is in progress; the caller unlocks.
+func (p *Pool) lock() *sync.Mutex {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.body, p.n = body, int64(n)
-	p.next.Store(0)
-	p.gate.Store(0)
-	for _, c := range p.wake[:helpers] {
-		select {
-		case c <- struct{}{}:
-		default: // not awake yet from the last call; it will find this loop
-		}
+	if p.closed {
+		p.mu.Unlock()
+		panic("BUG: loop on a closed pool")
 	}
-	p.work()
-	// A helper that has not come in by now is not waited for.
-	if p.gate.Add(gateShut) != gateShut {
-		<-p.done
-	}
-	p.body = nil
-}
-
-func (p *Pool) work() {
-	for i := p.next.Add(1) - 1; i < p.n; i = p.next.Add(1) - 1 {
-		p.body(int(i))
-	}
-}
-
-// help takes part in loops until wake is closed.
-func (p *Pool) help(wake <-chan struct{}) {
-	for range wake {
-		if p.enter() {
-			p.work()
-			if p.gate.Add(-1) == gateShut {
-				p.done <- struct{}{}
-			}
-		}
-	}
-}
-
-// enter counts the helper in unless the gate is shut.
-func (p *Pool) enter() bool {
-	for {
-		inside := p.gate.Load()
-		if inside >= gateShut {
-			return false
-		}
-		if p.gate.CompareAndSwap(inside, inside+1) {
-			return true
-		}
-	}
+	return &p.mu
 }

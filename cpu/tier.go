@@ -7,23 +7,41 @@ import "os"
 type kernels struct {
 	name         string
 	gemmF32      func(dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, n0, n, k int, bias []float32)
+	gemmI8       func(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, n0, n int, bias []float32)
+	quantizeI8   func(dst []int8, scales, x []float32, ldx, m, k int)
 	softmaxF32   func(x []float32)
 	layerNormF32 func(dst, x, gamma, beta []float32)
 	geluF32      func(x []float32)
 	addF32       func(dst, x []float32)
 	scaleF32     func(x []float32, s float32)
 	argmaxF32    func(x []float32) int
+
+	powerSpectraF32 func(dst []float32, ldd int, x []float32, lda, m int, s *Spectrum)
+	log10F32        func(x []float32, floor, log10Floor float32)
+	sigmoidF32      func(x []float32)
+	reluF32         func(x []float32)
+
+	jobs jobs // the same on the threads of a pool
 }
 
 var generic = kernels{
 	name:         "generic",
 	gemmF32:      gemmF32Generic,
+	gemmI8:       gemmI8Generic,
+	quantizeI8:   quantizeI8Generic,
 	softmaxF32:   softmaxF32Generic,
 	layerNormF32: layerNormF32Generic,
 	geluF32:      geluF32Generic,
 	addF32:       addF32Generic,
 	scaleF32:     scaleF32Generic,
 	argmaxF32:    argmaxF32Generic,
+
+	powerSpectraF32: powerSpectraF32Generic,
+	log10F32:        log10F32Generic,
+	sigmoidF32:      sigmoidF32Generic,
+	reluF32:         reluF32Generic,
+
+	jobs: genericJobs,
 }
 
 // tiers are the ones this machine can run, the best last.

@@ -1,6 +1,10 @@
-// A vector of floats in the baseline instruction set of each architecture, in the
-// few operations that the float32 kernels need. amd64 is AVX2 with FMA, which must
-// be asked for by name (TARGET); arm64 is NEON, which is always there.
+// A vector of floats in the few operations that the float32 kernels need. Each
+// kernel's file is compiled once as it is, for the architecture's first tier (AVX2
+// with FMA, or NEON), and is included once more by the files of the tiers above,
+// which say by a macro what they are (avx512.c, avx512_i8.c, avx512vnni.c).
+//
+// What amd64 does not always have must be asked for by name, function by function
+// (TARGET).
 
 #ifndef EARSHOT_VEC_F32_H
 #define EARSHOT_VEC_F32_H
@@ -13,7 +17,44 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#if defined(__x86_64__)
+#if defined(EARSHOT_AVX512)
+
+#include <immintrin.h>
+
+#ifdef EARSHOT_VNNI
+#define TIER(name) name##_avx512vnni
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+#else
+#define TIER(name) name##_avx512
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#endif
+#define LANES 16
+
+typedef __m512 vf;
+
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SPLAT(x) _mm512_set1_ps(x)
+#define ADD(a, b) _mm512_add_ps(a, b)
+#define SUB(a, b) _mm512_sub_ps(a, b)
+#define MUL(a, b) _mm512_mul_ps(a, b)
+#define DIV(a, b) _mm512_div_ps(a, b)
+#define MUL_ADD(a, b, c) _mm512_fmadd_ps(a, b, c)           // a·b + c, rounded once
+#define SUB_MUL(c, a, b) _mm512_fnmadd_ps(a, b, c)          // c − a·b, rounded once
+#define MUL_ADD_X(a, x, c) _mm512_fmadd_ps(a, SPLAT(x), c)  // the same, x a scalar
+#define ROUND(v) _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+// The instruction returns its second operand where either is NaN.
+#define MAX_NUM(v, m) _mm512_max_ps(v, m)                   // m where v is NaN
+#define AT_LEAST(v, lo) _mm512_max_ps(lo, v)                // NaN where v is NaN
+#define AT_MOST(v, hi) _mm512_min_ps(hi, v)                 // NaN where v is NaN
+#define ZERO_WHERE_LESS(v, a, b) _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ), v)
+
+// 2^n of integral values from −126 to 127.
+#define POW2(n) _mm512_castsi512_ps(_mm512_slli_epi32( \
+	_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23))
+
+#elif defined(__x86_64__)
 
 #include <immintrin.h>
 
@@ -30,18 +71,16 @@ typedef __m256 vf;
 #define SUB(a, b) _mm256_sub_ps(a, b)
 #define MUL(a, b) _mm256_mul_ps(a, b)
 #define DIV(a, b) _mm256_div_ps(a, b)
-#define MUL_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)           // a·b + c, rounded once
-#define SUB_MUL(c, a, b) _mm256_fnmadd_ps(a, b, c)          // c − a·b, rounded once
-#define MUL_ADD_X(a, x, c) _mm256_fmadd_ps(a, SPLAT(x), c)  // the same, x a scalar
+#define MUL_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define SUB_MUL(c, a, b) _mm256_fnmadd_ps(a, b, c)
+#define MUL_ADD_X(a, x, c) _mm256_fmadd_ps(a, SPLAT(x), c)
 #define ROUND(v) _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
-// The instruction returns its second operand where either is NaN.
-#define MAX_NUM(v, m) _mm256_max_ps(v, m)                   // m where v is NaN
-#define AT_LEAST(v, lo) _mm256_max_ps(lo, v)                // NaN where v is NaN
-#define AT_MOST(v, hi) _mm256_min_ps(hi, v)                 // NaN where v is NaN
+#define MAX_NUM(v, m) _mm256_max_ps(v, m)
+#define AT_LEAST(v, lo) _mm256_max_ps(lo, v)
+#define AT_MOST(v, hi) _mm256_min_ps(hi, v)
 #define ZERO_WHERE_LESS(v, a, b) _mm256_andnot_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ), v)
 
-// 2^n of integral values from −126 to 127.
 #define POW2(n) _mm256_castsi256_ps(_mm256_slli_epi32( \
 	_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23))
 

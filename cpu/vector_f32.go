@@ -21,12 +21,20 @@ func SoftmaxF32(x []float32) {
 // with the biased variance and the epsilon that PyTorch's LayerNorm has by
 // default. All four have len(x) values; dst may be x.
 func LayerNormF32(dst, x, gamma, beta []float32) {
-	if len(dst) != len(x) || len(gamma) != len(x) || len(beta) != len(x) {
-		panic(fmt.Sprintf("BUG: layer norm of %d values into %d with %d gammas and %d betas",
-			len(x), len(dst), len(gamma), len(beta)))
+	checkLayerNormF32(dst, x, gamma, beta)
+	if len(gamma) != len(x) {
+		panic(fmt.Sprintf("BUG: layer norm of one row of %d values with %d gammas", len(x), len(gamma)))
 	}
 	if len(x) > 0 {
 		active.layerNormF32(dst, x, gamma, beta)
+	}
+}
+
+// checkLayerNormF32 is for x of any number of rows.
+func checkLayerNormF32(dst, x, gamma, beta []float32) {
+	if len(dst) != len(x) || len(beta) != len(gamma) || len(x) > 0 && (len(gamma) == 0 || len(x)%len(gamma) != 0) {
+		panic(fmt.Sprintf("BUG: layer norm of %d values into %d with %d gammas and %d betas",
+			len(x), len(dst), len(gamma), len(beta)))
 	}
 }
 
@@ -44,11 +52,15 @@ func GeluF32(x []float32) {
 
 // AddF32 adds x to dst, element by element.
 func AddF32(dst, x []float32) {
-	if len(dst) != len(x) {
-		panic(fmt.Sprintf("BUG: add %d values to %d", len(x), len(dst)))
-	}
+	checkAddF32(dst, x)
 	if len(x) > 0 {
 		active.addF32(dst, x)
+	}
+}
+
+func checkAddF32(dst, x []float32) {
+	if len(dst) != len(x) {
+		panic(fmt.Sprintf("BUG: add %d values to %d", len(x), len(dst)))
 	}
 }
 

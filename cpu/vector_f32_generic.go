@@ -5,9 +5,16 @@ import "math"
 // expFloorF32 is where exp ends: ln of the smallest normal float32 is −87.336.
 const expFloorF32 = -87.33
 
-// softmaxF32Generic defines [SoftmaxF32]. The sum is taken in float64, in
-// ascending order: zeros at the end do not change it.
+// softmaxF32Generic defines [SoftmaxF32].
 func softmaxF32Generic(x []float32) {
+	if sum := expSumF32Generic(x); sum != 0 {
+		scaleF32Generic(x, float32(1/sum))
+	}
+}
+
+// expSumF32Generic replaces x by exp(x[i]-max) and returns the sum, 0 if all are
+// −Inf. It is taken in float64, in ascending order: zeros at the end do not change it.
+func expSumF32Generic(x []float32) float64 {
 	shift := float32(math.Inf(-1))
 	for _, v := range x {
 		shift = max(shift, v)
@@ -25,10 +32,7 @@ func softmaxF32Generic(x []float32) {
 		x[i] = float32(math.Exp(float64(d)))
 		sum += float64(x[i])
 	}
-	if sum == 0 { // all masked
-		return
-	}
-	scaleF32Generic(x, float32(1/sum))
+	return sum
 }
 
 // layerNormF32Generic defines [LayerNormF32]; mean and variance are float64 sums.

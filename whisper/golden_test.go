@@ -67,11 +67,7 @@ func newRig(t *testing.T, model string) *rig {
 	}
 	pool := cpu.NewPool(2)
 	t.Cleanup(pool.Close)
-	encoder, err := oncpu.NewEncoder(m, pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder, err := oncpu.NewDecoder(m, pool)
+	network, err := oncpu.New(m, pool, oncpu.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +78,7 @@ func newRig(t *testing.T, model string) *rig {
 	return &rig{
 		engine: &whisper.Engine{
 			Dims: whisper.Dims(m.Header.Dims), Tokenizer: tokenizer, Features: features,
-			Encoder: encoder, Decoder: decoder,
+			Encoder: network.Encoder, Decoder: network.Decoder,
 			Suppress: m.Header.Suppress, SuppressBegin: m.Header.SuppressAtBegin, AlignmentHeads: heads,
 		},
 	}
@@ -182,7 +178,7 @@ func (r *rig) read(t *testing.T, name string) *clip {
 	c := &clip{name: name}
 	c.samples, c.lossless = readClip(t, backendtest.Shared(t, "audio/"+name))
 	var err error
-	if c.encoded, err = r.engine.Encode(context.Background(), c.samples); err != nil {
+	if c.encoded, err = r.engine.Encode(context.Background(), c.samples, whisper.Options{FullWindow: true}); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return c

@@ -1,5 +1,7 @@
 package whisper
 
+import "slices"
+
 // A decoder that loops says the same phrase until something stops it. The guard
 // stops it when the text ends in at least loopCopies copies of one phrase, these are
 // at least loopTokens long in all, and the text is longer than the voiced sound can
@@ -27,6 +29,22 @@ func cutLoop(tokens []int) (keep int, looped bool) {
 		}
 		if length := repeat + phrase; length >= loopCopies*phrase && length >= loopTokens {
 			return n - repeat, true
+		}
+	}
+	return n, false
+}
+
+// repeatTokens is the shortest phrase of which one repeat is a suspicion.
+const repeatTokens = 3
+
+// cutRepeat reports whether tokens end in a phrase that was said just before, and how
+// many tokens are left without the repeat. In a window with little silence behind the
+// speech a decoder that has said everything begins again.
+func cutRepeat(tokens []int) (keep int, again bool) {
+	n := len(tokens)
+	for phrase := repeatTokens; 2*phrase <= n; phrase++ {
+		if slices.Equal(tokens[n-phrase:], tokens[n-2*phrase:n-phrase]) {
+			return n - phrase, true
 		}
 	}
 	return n, false

@@ -61,7 +61,7 @@ func (l *Listener) prepare(ctx context.Context, samples []float32, breaks []floa
 		samples = softEnd(samples)
 	}
 	start := time.Now()
-	enc, err := l.Engine.Encode(ctx, samples)
+	enc, err := l.Engine.Encode(ctx, samples, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (l *Listener) decodePart(ctx context.Context, p *prepared) (Heard, error) {
 	if err != nil {
 		return Heard{}, err
 	}
-	r.EncodeTime = p.encodeTime
+	r.EncodeTime += p.encodeTime
 	h, err := l.cover(ctx, p.samples, opts, r)
 	l.before = ""
 	if err == nil && h.Dropped == "" && h.good() {

@@ -21,7 +21,7 @@ func ear(t *testing.T, model, language string) *listener {
 	t.Helper()
 	needModels(t, model)
 	env := &Env{Stdout: io.Discard, Stderr: io.Discard, StateDir: stateDir(t)}
-	flags := transcribeFlags{engineFlags: engineFlags{model: model, language: language, threads: 2}, task: "transcribe", window: "auto", beam: 1, channels: "mix"}
+	flags := transcribeFlags{engineFlags: engineFlags{model: model, language: language, threads: 2, computeType: "int8", window: "auto"}, task: "transcribe", beam: 1, channels: "mix"}
 	tr, err := newTranscription(env, flags)
 	if err != nil {
 		t.Fatal(err)

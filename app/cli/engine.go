@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,15 +16,19 @@ import (
 
 // engineFlags choose a model and how it runs.
 type engineFlags struct {
-	model    string
-	language string
-	threads  int
+	model       string
+	language    string
+	threads     int
+	computeType string
+	window      string
 }
 
 func (f *engineFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.model, "model", "m", "tiny.en", "`NAME` of a model; earshot model list tells which are here")
 	cmd.Flags().StringVarP(&f.language, "language", "l", "auto", "spoken language (en, de, \"French\", …), several with commas to choose from, or auto")
-	cmd.Flags().IntVar(&f.threads, "threads", runtime.NumCPU(), "threads that compute")
+	cmd.Flags().IntVar(&f.threads, "threads", cpu.Threads(), "threads that compute")
+	cmd.Flags().StringVar(&f.computeType, "compute-type", string(oncpu.Int8), "int8, or float32 for the accuracy of the reference at four times the memory")
+	cmd.Flags().StringVar(&f.window, "window", "auto", "auto: what is said and 2 s of silence, longer where the text is doubtful; full: the model's 30 s")
 }
 
 // languages is what whisper.Options takes: one language, or those to choose from,
@@ -47,11 +50,14 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 	if f.threads < 1 {
 		return nil, fmt.Errorf("--threads %d: at least 1", f.threads)
 	}
+	if f.window != "auto" && f.window != "full" {
+		return nil, fmt.Errorf("--window %s: auto or full", f.window)
+	}
 	m, err := openModel(env, f.model)
 	if err != nil {
 		return nil, err
 	}
-	defer m.Close() // the engine holds its own packed copy
+	defer m.Close() // the engine has what it needs
 	tokenizer, err := m.Tokenizer()
 	if err != nil {
 		return nil, err
@@ -60,12 +66,7 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", f.model, err)
 	}
-	pool := cpu.NewPool(f.threads)
-	encoder, err := oncpu.NewEncoder(m, pool)
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := oncpu.NewDecoder(m, pool)
+	network, err := openNetwork(m, f)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,8 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 		Dims:          whisper.Dims(m.Header.Dims),
 		Tokenizer:     tokenizer,
 		Features:      features,
-		Encoder:       encoder,
-		Decoder:       decoder,
+		Encoder:       network.Encoder,
+		Decoder:       network.Decoder,
 		Suppress:      m.Header.Suppress,
 		SuppressBegin: m.Header.SuppressAtBegin,
 	}
@@ -86,6 +87,19 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 		return nil, fmt.Errorf("--language %s with model %s: %w", f.language, f.model, err)
 	}
 	return engine, nil
+}
+
+// openNetwork puts a model on the CPU. In int8 it is mapped from a file beside the
+// model, which the first use makes.
+func openNetwork(m *weights.Model, f engineFlags) (*oncpu.Network, error) {
+	pool := cpu.NewPool(f.threads)
+	switch p := oncpu.Precision(f.computeType); p {
+	case oncpu.Int8:
+		return oncpu.Open(m, pool, m.PackedPath())
+	case oncpu.Float32:
+		return oncpu.New(m, pool, p)
+	}
+	return nil, fmt.Errorf("--compute-type %s: int8 or float32", f.computeType)
 }
 
 func openModel(env *Env, name string) (*weights.Model, error) {

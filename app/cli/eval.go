@@ -31,9 +31,9 @@ the manifest) and reference must be there; language is used when present. Both
 texts are normalised before they are compared: English numbers, spellings and
 contractions, plain Unicode folding elsewhere.
 
-What is measured is the bare model: each window decoded once, greedily, at
-temperature 0, with nothing done about loops and invented text.
---whole measures what users of transcribe get.
+What is measured is the likeliest text of each recording: greedy, at temperature 0,
+without timestamps. With --window full that is the bare model, with nothing done
+about loops and invented text. --whole measures what users of transcribe get.
 
 With --language auto each recording is decoded in the language that the manifest
 gives for it, if any. A recording that can't be read is left out of all figures.`,
@@ -47,10 +47,11 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			if err != nil {
 				return err
 			}
-			// The model as it is, for comparisons: the likeliest text at temperature 0.
-			l := &listener{engine: engine, options: whisper.Options{NoGuards: true, Temperatures: []float64{0}}}
+			// The likeliest text at temperature 0; in its own window, the model as it is.
+			full := flags.window == "full"
+			l := &listener{engine: engine, options: whisper.Options{FullWindow: full, NoGuards: full, Temperatures: []float64{0}}}
 			if whole {
-				l.options = whisper.Options{Words: true}
+				l.options = whisper.Options{FullWindow: full, Words: true}
 				if l.detector, err = openDetector(env); err != nil {
 					return err
 				}

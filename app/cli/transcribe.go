@@ -25,7 +25,6 @@ type transcribeFlags struct {
 	prompt       string
 	hotwords     string
 	temperatures []float64
-	window       string
 	noVAD        bool
 	sequential   bool
 	channels     string
@@ -67,7 +66,6 @@ be read does not keep the others from being done.`,
 	flags.StringVarP(&f.dir, "output-dir", "o", "", "write FILE.FORMAT into this folder instead of standard output")
 	flags.BoolVar(&f.jsonLines, "json-lines", false, "print one JSON object for each segment as it comes")
 	flags.BoolVar(&f.words, "word-timestamps", false, "give the times of words too (json, jsonl, vtt)")
-	flags.StringVar(&f.window, "window", "auto", "auto or full; for now both are the model's window of 30 s")
 	flags.BoolVar(&f.noVAD, "no-vad", false, "transcribe everything, not only where somebody speaks")
 	flags.BoolVar(&f.sequential, "sequential", false, "windows of 30 s that follow the model's own timestamps; implies --no-vad")
 	flags.StringVar(&f.channels, "channels", "mix", "mix, each, or the number of one channel")
@@ -96,8 +94,6 @@ func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
 	switch {
 	case f.task != "transcribe" && f.task != "translate":
 		return nil, fmt.Errorf("--task %s: transcribe or translate", f.task)
-	case f.window != "auto" && f.window != "full":
-		return nil, fmt.Errorf("--window %s: auto or full", f.window)
 	case f.beam < 1 || f.beam > maxBeam:
 		return nil, fmt.Errorf("--beam %d: 1 to %d", f.beam, maxBeam)
 	}
@@ -120,6 +116,7 @@ func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
 		Temperatures: f.temperatures,
 		Prompt:       f.prompt,
 		Hotwords:     f.hotwords,
+		FullWindow:   f.window == "full",
 	}
 	return t, t.engine.Check(t.options)
 }

@@ -1,6 +1,11 @@
 package mel
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"earshot/cpu"
+)
 
 // waveform is the part at hand of a waveform that is total samples long: sample i
 // of the waveform is samples[i−first], and zero where samples has ended.
@@ -31,47 +36,61 @@ func (w waveform) at(i int) float32 {
 	return 0
 }
 
-// load puts frame t, weighted by the Hann window, in e.samples.
-func (e *Extractor) load(w waveform, t int) {
+// whole is how many frames from t on see only samples at hand.
+func (w waveform) whole(t int) int {
 	start := t*Hop - reach
-	if at := start - w.first; start >= 0 && at+window <= len(w.samples) && start+window <= w.total {
-		for i, x := range w.samples[at:][:window] {
-			e.samples[i] = float64(x) * e.hann[i]
-		}
-		return
+	end := min(w.total, w.first+len(w.samples))
+	if start < max(0, w.first) || end < start+window {
+		return 0
 	}
-	for i := range e.samples {
-		e.samples[i] = float64(w.at(start+i)) * e.hann[i]
-	}
+	return (end-start-window)/Hop + 1
 }
 
-// appendFrame appends frame t of a waveform as unclamped log-mel, [M]: with X the
-// discrete Fourier transform of the weighted samples and f the filter bank,
-//
-//	y[b] = log10(max(Σ_k f[b][k]·|X[k]|², 1e-10))
-func (e *Extractor) appendFrame(dst []float32, w waveform, t int) []float32 {
-	e.load(w, t)
-	e.fft.Coefficients(e.spectrum[:], e.samples[:])
-	for k, x := range e.spectrum {
-		e.power[k] = real(x)*real(x) + imag(x)*imag(x)
-	}
-	for _, b := range e.bands {
-		dst = append(dst, logPower(b.dot(&e.power)))
+// blockFrames are computed at once: enough for whole tiles of the kernels, and their
+// spectra (26 KB) stay in the cache.
+const blockFrames = 32
+
+// appendFrames appends frames from to to−1 of a waveform as unclamped log-mel,
+// [frames, M]. A frame's values do not depend on the frames beside it.
+func (e *Extractor) appendFrames(dst []float32, w waveform, from, to int) []float32 {
+	for t := from; t < to; {
+		n := min(to-t, w.whole(t), blockFrames)
+		if n > 0 {
+			dst = e.appendLogMel(dst, w.samples[t*Hop-reach-w.first:], n)
+		} else {
+			n = 1
+			for i := range e.samples {
+				e.samples[i] = w.at(t*Hop - reach + i)
+			}
+			dst = e.appendLogMel(dst, e.samples[:], n)
+		}
+		t += n
 	}
 	return dst
 }
 
-// logPower is the logarithm with its floor. NaN and +Inf get the floor too.
-func logPower(p float64) float32 {
-	if !(p > powerFloor && p <= math.MaxFloat64) {
-		return silence
+// appendLogMel appends n frames whose samples begin at x, Hop apart. With X the
+// discrete Fourier transform of the samples weighted by the Hann window, and f the
+// filter bank,
+//
+//	y[b] = log10(max(Σ_k f[b][k]·|X[k]|², 1e-10))
+//
+// where what is not finite counts as 1e-10.
+func (e *Extractor) appendLogMel(dst, x []float32, n int) []float32 {
+	had := len(dst)
+	dst = slices.Grow(dst, n*e.bands)[:had+n*e.bands]
+	out := dst[had:]
+	e.spectrum.PowerF32(e.power[:], bins, x, Hop, n)
+	for i, g := range e.groups {
+		cpu.GemmF32(out[i*groupBands:], e.bands, e.power[g.first:], bins, n, g.weights, groupBands, g.bins, nil)
 	}
-	return float32(math.Log10(p))
+	cpu.Log10F32(out, powerFloor)
+	return dst
 }
 
 // hann is the periodic Hann window, sin²(πi/400).
-func hann() [window]float64 {
-	var h [window]float64
+func hann() []float64 {
+	h := make([]float64, window)
 	for i := range h {
 		s := math.Sin(math.Pi * float64(i) / window)
 		h[i] = s * s

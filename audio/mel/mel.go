@@ -7,16 +7,15 @@
 // which Normalise makes what the encoder takes, once the window to decode is
 // known: the clamp depends on the window's maximum.
 //
-// Arithmetic is in float64, results are float32. The package owns no threads and
-// no files.
+// Transforms are in float64, sums of powers and results in float32. The package owns
+// no threads and no files.
 package mel
 
 import (
 	"fmt"
 
 	"earshot/audio"
-
-	"gonum.org/v1/gonum/dsp/fourier"
+	"earshot/cpu"
 )
 
 const (
@@ -44,13 +43,12 @@ const (
 // frame: it is not safe for concurrent use, and neither are the Streams made from
 // it.
 type Extractor struct {
-	bands    []band
-	hann     [window]float64
-	fft      *fourier.FFT
-	samples  [window]float64
-	spectrum [bins]complex128
-	power    [bins]float64
-	logMel   []float32 // of LogMel, [frames, M]
+	bands    int
+	groups   []group
+	spectrum *cpu.Spectrum
+	samples  [window]float32             // of a frame at an end of the waveform
+	power    [blockFrames * bins]float32 // [frames, bins]
+	logMel   []float32                   // of LogMel, [frames, M]
 }
 
 // New makes an extractor for M mel bands: 80, or 128 for large-v3 and
@@ -60,14 +58,14 @@ func New(bands int) (*Extractor, error) {
 		return nil, fmt.Errorf("log-mel with %d bands: want 80 or 128", bands)
 	}
 	return &Extractor{
-		bands: filterBank(bands),
-		hann:  hann(),
-		fft:   fourier.NewFFT(window),
+		bands:    bands,
+		groups:   groups(filterBank(bands)),
+		spectrum: cpu.NewSpectrum(hann()),
 	}, nil
 }
 
 // Bands is the number of mel bands, M.
-func (e *Extractor) Bands() int { return len(e.bands) }
+func (e *Extractor) Bands() int { return e.bands }
 
 // Frames is the number of frames of a recording: one per 160 samples begun, ⌈n/160⌉.
 func Frames(samples int) int { return (samples + Hop - 1) / Hop }
@@ -84,10 +82,7 @@ func (e *Extractor) LogMel(samples []float32, frames int) []float32 {
 	w := waveform{samples: samples, total: total}
 	// Frames that see only the zeros behind the samples are left to Normalise.
 	sounding := min(frames, Frames(len(samples)+reach))
-	e.logMel = e.logMel[:0]
-	for t := range sounding {
-		e.logMel = e.appendFrame(e.logMel, w, t)
-	}
+	e.logMel = e.appendFrames(e.logMel[:0], w, 0, sounding)
 	return e.Normalise(e.logMel, frames)
 }
 
@@ -103,18 +98,35 @@ func (e *Extractor) Normalise(logMel []float32, frames int) []float32 {
 	logMel = logMel[:have*bands]
 	loudest := float32(silence)
 	for _, x := range logMel {
-		loudest = max(loudest, x)
+		if x > loudest {
+			loudest = x
+		}
 	}
 	floor := loudest - dynamics
-	scale := func(x float32) float32 { return (max(x, floor) + 4) / 4 }
-	out := make([]float32, bands*frames)
-	for b := range bands {
-		row := out[b*frames:][:frames]
-		for t := range row[:have] {
-			row[t] = scale(logMel[t*bands+b])
+	scale := func(x float32) float32 {
+		if x < floor { // max, which orders NaN and zeros too, is slower
+			x = floor
 		}
-		for t := have; t < frames; t++ {
-			row[t] = scale(silence)
+		return (x + 4) / 4
+	}
+	out := make([]float32, bands*frames)
+	// Few frames at a time: their values stay in the cache from one band to the next.
+	for from := 0; from < have; from += blockFrames {
+		n := min(blockFrames, have-from)
+		for b := range bands {
+			row, at := out[b*frames+from:][:n], from*bands+b
+			for t := range row {
+				row[t] = scale(logMel[at])
+				at += bands
+			}
+		}
+	}
+	if quiet := scale(silence); have < frames {
+		for b := range bands {
+			row := out[b*frames+have : (b+1)*frames]
+			for t := range row {
+				row[t] = quiet
+			}
 		}
 	}
 	return out

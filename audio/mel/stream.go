@@ -47,10 +47,12 @@ func (s *Stream) Finish(dst []float32) []float32 {
 // total, and drops the samples that no later frame needs.
 func (s *Stream) yield(dst []float32, total int) []float32 {
 	w := waveform{samples: s.buf, first: s.first, total: total}
-	for s.frames*Hop < total && (total < endless || s.complete()) {
-		dst = s.e.appendFrame(dst, w, s.frames)
-		s.frames++
+	complete := s.complete()
+	if total < endless {
+		complete = total / Hop
 	}
+	dst = s.e.appendFrames(dst, w, s.frames, complete)
+	s.frames = complete
 	if unneeded := s.frames*Hop - reach - s.first; unneeded > 0 && total == endless {
 		s.buf = append(s.buf[:0], s.buf[unneeded:]...)
 		s.first += unneeded
@@ -58,8 +60,11 @@ func (s *Stream) yield(dst []float32, total int) []float32 {
 	return dst
 }
 
-// complete says whether the samples of the next frame have come. The first frame
-// reflects the start, sample 200 included.
-func (s *Stream) complete() bool {
-	return s.samples >= max(s.frames*Hop+reach, reach+1)
+// complete is the number of frames whose samples have come. The first frame reflects
+// the start, sample 200 included.
+func (s *Stream) complete() int {
+	if s.samples <= reach {
+		return 0
+	}
+	return (s.samples-reach)/Hop + 1
 }

@@ -20,8 +20,24 @@ type Detector interface {
 	Reset()
 }
 
-func checkChunk(chunk []float32) {
-	if len(chunk) != ChunkSamples {
-		panic(fmt.Sprintf("BUG: chunk of %d samples, want %d (%d Hz)", len(chunk), ChunkSamples, audio.SampleRate))
+// judge fills dst with the probabilities of the next chunks, which lie one behind the
+// other in samples. A detector that is faster with many chunks has Probabilities.
+func judge(d Detector, dst, samples []float32) {
+	checkChunks(dst, samples)
+	if many, ok := d.(interface{ Probabilities(dst, samples []float32) }); ok {
+		many.Probabilities(dst, samples)
+		return
+	}
+	for i := range dst {
+		dst[i] = d.Probability(chunkAt(samples, i))
+	}
+}
+
+// chunkAt is chunk i of samples.
+func chunkAt(samples []float32, i int) []float32 { return samples[i*ChunkSamples:][:ChunkSamples] }
+
+func checkChunks(dst, samples []float32) {
+	if len(samples) != len(dst)*ChunkSamples {
+		panic(fmt.Sprintf("BUG: %d chunks of %d samples, want %d each (%d Hz)", len(dst), len(samples), ChunkSamples, audio.SampleRate))
 	}
 }

@@ -24,6 +24,8 @@ type Gate struct {
 	behind Detector // nil: alone
 	quiet  int      // chunks since the last one that was not quiet
 	floor  noiseFloor
+	one    [1]float32
+	analyser
 }
 
 // NewGate returns a gate in front of a Detector, or one that works alone when behind
@@ -41,44 +43,65 @@ func (g *Gate) Reset() {
 // Probability returns how likely it is that someone speaks in the next chunk; 0 where
 // the gate is closed.
 func (g *Gate) Probability(chunk []float32) float32 {
-	checkChunk(chunk)
-	level := levelDB(chunk)
-	switch {
-	case g.behind == nil && level < silentDB:
-		return 0
-	case g.behind == nil:
-		return g.alone(chunk)
-	case level >= quietDB || level >= silentDB && !flat(chunk):
-		g.quiet = 0
-	default:
-		g.quiet++
-	}
-	if g.quiet > holdChunks {
-		return 0
-	}
-	p := g.behind.Probability(chunk)
-	if p > 0.1 && isTone(chunk) {
-		return 0
-	}
-	return p
+	g.Probabilities(g.one[:], chunk)
+	return g.one[0]
 }
 
-func flat(chunk []float32) bool {
-	_, flatness := telephoneBand(chunk)
+// Probabilities judges the next chunks, len(dst) of them one behind the other in
+// samples, as Probability does.
+func (g *Gate) Probabilities(dst, samples []float32) {
+	checkChunks(dst, samples)
+	if g.behind == nil {
+		for i := range dst {
+			dst[i] = g.alone(chunkAt(samples, i))
+		}
+		g.silenceTones(dst, samples)
+		return
+	}
+	from := 0 // the gate has been open since this chunk
+	for i := range dst {
+		if !g.open(chunkAt(samples, i)) {
+			g.pass(dst[from:i], samples[from*ChunkSamples:i*ChunkSamples])
+			dst[i] = 0
+			from = i + 1
+		}
+	}
+	g.pass(dst[from:], samples[from*ChunkSamples:])
+}
+
+// open says whether the detector behind is to hear the next chunk.
+func (g *Gate) open(chunk []float32) bool {
+	if level := levelDB(chunk); level >= quietDB || level >= silentDB && !g.flat(chunk) {
+		g.quiet = 0
+	} else {
+		g.quiet++
+	}
+	return g.quiet <= holdChunks
+}
+
+// pass hands chunks on to the detector behind.
+func (g *Gate) pass(dst, samples []float32) {
+	judge(g.behind, dst, samples)
+	g.silenceTones(dst, samples)
+}
+
+func (g *Gate) flat(chunk []float32) bool {
+	_, flatness := g.telephoneBand(chunk)
 	return flatness > quietFlatness
 }
 
 // alone judges a chunk by its level over the noise floor, in dB, and by its flatness.
 // The limits were set on ../shared/audio, for what Silero says of clean speech.
 func (g *Gate) alone(chunk []float32) float32 {
-	level, flatness := telephoneBand(chunk)
-	over := level - g.floor.follow(level)
-	p := sigmoid(float32(over-8)/2) * sigmoid(float32(0.45-flatness)/0.05)
-	if p > 0.1 && isTone(chunk) {
+	if levelDB(chunk) < silentDB {
 		return 0
 	}
-	return p
+	level, flatness := g.telephoneBand(chunk)
+	over := level - g.floor.follow(level)
+	return sigmoid(float32(over-8)/2) * sigmoid(float32(0.45-flatness)/0.05)
 }
+
+func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
 // noiseFloor is the lowest level of the last 1.5 s: no speaker goes on for so long
 // without a gap (R. Martin, "Noise power spectral density estimation based on optimal
@@ -101,11 +124,20 @@ func (f *noiseFloor) follow(level float64) float64 {
 // levelDB is the RMS level of x without its mean, in dB against full scale; -200 for
 // digital silence.
 func levelDB(x []float32) float64 {
-	var sum, squares float64
-	for _, v := range x {
-		sum += float64(v)
-		squares += float64(v) * float64(v)
+	n := float64(len(x))
+	// Four sums each: one alone waits for its last addition.
+	var sum, squares [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		for i := range 4 {
+			v := float64(x[i])
+			sum[i] += v
+			squares[i] += v * v
+		}
 	}
-	mean := sum / float64(len(x))
-	return 10 * math.Log10(max(1e-20, squares/float64(len(x))-mean*mean))
+	for i, v := range x {
+		sum[i] += float64(v)
+		squares[i] += float64(v) * float64(v)
+	}
+	mean := (sum[0] + sum[1] + sum[2] + sum[3]) / n
+	return 10 * math.Log10(max(1e-20, (squares[0]+squares[1]+squares[2]+squares[3])/n-mean*mean))
 }

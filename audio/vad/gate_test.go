@@ -3,6 +3,7 @@ package vad
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"earshot/audio"
@@ -100,6 +101,54 @@ func TestGateTones(t *testing.T) {
 			if all := segments(NewSegmenter(d, LiveOptions()), x, 512); len(all) > 0 {
 				t.Errorf("%s takes %g Hz for speech at%s", name, hz, describe(all))
 			}
+		}
+	}
+}
+
+// TestManyChunks has chunks judged one by one and in runs of random length: the
+// probabilities are equal to the last bit.
+func TestManyChunks(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	silero, _ := randomSilero(t)
+	speechlike := whiteNoise(100*ChunkSamples, -20)
+	for at := range speechlike { // pauses in which the gate closes, and beeps
+		switch i := at / ChunkSamples; {
+		case i%40 > 18:
+			speechlike[at] = 0
+		case i%10 == 0:
+			speechlike[at] = 0.1 * float32(math.Sin(float64(at)/5))
+		}
+	}
+	for name, d := range map[string]Detector{"silero": silero, "gate": NewGate(silero), "gate alone": NewGate(nil), "other": NewGate(&counting{})} {
+		t.Run(name, func(t *testing.T) {
+			d.Reset()
+			want := probabilities(d, speechlike)
+			for range 5 {
+				d.Reset()
+				var got []float32
+				for x := speechlike; len(x) > 0; {
+					run := make([]float32, min(len(x)/ChunkSamples, r.IntN(60)))
+					judge(d, run, x[:len(run)*ChunkSamples])
+					got, x = append(got, run...), x[len(run)*ChunkSamples:]
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("got  %v\nwant %v", got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestGarbage: judging costs no memory.
+func TestGarbage(t *testing.T) {
+	silero, _ := randomSilero(t)
+	x, probs := whiteNoise(30*ChunkSamples, -60), make([]float32, 30)
+	for i := range 10 * ChunkSamples {
+		x[i] *= 100
+	}
+	for name, d := range map[string]Detector{"behind": NewGate(silero), "alone": NewGate(nil)} {
+		if n := testing.AllocsPerRun(5, func() { judge(d, probs, x) }); n != 0 {
+			t.Errorf("%s: %v allocations for %d chunks", name, n, len(probs))
 		}
 	}
 }

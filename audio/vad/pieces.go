@@ -73,10 +73,10 @@ func Speech(src audio.Source, d Detector, o Options) iter.Seq2[Piece, error] {
 	limits := o.limits()
 	return func(yield func(Piece, error) bool) {
 		segmenter := NewSegmenter(d, o)
-		block := make([]float32, 8*ChunkSamples)
+		block := make([]float32, sileroBatch*ChunkSamples)
 		var piece Piece
 		for {
-			n, err := src.Read(block)
+			n, err := fill(src, block)
 			if !pack(&piece, segmenter.Feed(block[:n]), limits, yield) {
 				return
 			}

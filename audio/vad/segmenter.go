@@ -1,6 +1,7 @@
 package vad
 
 import (
+	"slices"
 	"time"
 
 	"earshot/audio"
@@ -34,6 +35,7 @@ type Segmenter struct {
 	buf   []float32 // those from base on, a multiple of ChunkSamples
 	base  int
 	probs []float32 // of the whole chunks in buf
+	ahead []float32 // of chunks that the detector was asked about together
 
 	free  int // end of the last segment: none begins before it
 	state state
@@ -64,11 +66,9 @@ func NewSegmenter(d Detector, o Options) *Segmenter {
 }
 
 func (s *Segmenter) reset() {
-	*s = Segmenter{detector: s.detector, opts: s.opts, buf: s.buf[:0], probs: s.probs[:0]}
+	*s = Segmenter{detector: s.detector, opts: s.opts, buf: s.buf[:0], probs: s.probs[:0], ahead: s.ahead}
 	s.detector.Reset()
-	for range leadInChunks {
-		s.detector.Probability(make([]float32, ChunkSamples))
-	}
+	judge(s.detector, make([]float32, leadInChunks), make([]float32, leadInChunks*ChunkSamples))
 }
 
 // Feed takes the next samples, 16 kHz mono, and returns what became known with them.
@@ -107,8 +107,10 @@ func (s *Segmenter) Open() (open Segment, silence time.Duration, ok bool) {
 
 // judge asks the detector about every whole chunk that it has not seen yet.
 func (s *Segmenter) judge() (events []Event) {
-	for at := len(s.probs) * ChunkSamples; at+ChunkSamples <= len(s.buf); at += ChunkSamples {
-		p := s.detector.Probability(s.buf[at:][:ChunkSamples])
+	from, to := len(s.probs), len(s.buf)/ChunkSamples
+	s.ahead = slices.Grow(s.ahead[:0], to-from)[:to-from]
+	judge(s.detector, s.ahead, s.buf[from*ChunkSamples:to*ChunkSamples])
+	for _, p := range s.ahead {
 		s.probs = append(s.probs, p)
 		events = s.advance(events, p)
 	}

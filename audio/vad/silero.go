@@ -17,6 +17,11 @@ const (
 	sileroFrames  = (sileroSignal-sileroWindow)/sileroHop + 1 // 4
 	sileroBins    = sileroWindow/2 + 1
 	sileroWidth   = 128 // of the recurrent cell
+
+	// sileroBatch chunks go through the layers in front of the cell at once, so that
+	// their weights are read once for all of them. It is a multiple of the rows in a
+	// tile of GemmF32.
+	sileroBatch = 24
 )
 
 // Silero is the voice activity network of Silero Team, version 6, at 16 kHz, on the
@@ -30,91 +35,118 @@ const (
 //
 // It is a [Detector]; it runs on the calling thread.
 type Silero struct {
-	dft       *cpu.PackedF32 // [258,256]: real parts, imaginary parts
-	convs     [4]sileroConv
-	lstm      sileroLayer // [512, 256]: gates i, f, g, o by x, h
-	final     []float32   // [128]
-	finalBias float32
+	dft    *cpu.Spectrum
+	convs  [4]sileroConv
+	input  sileroLayer    // [512,128]: gates i, f, g, o by x
+	hidden *cpu.PackedF32 // [512,128]: the same by h
+	final  sileroLayer    // [1,128]
 
 	signal [sileroSignal]float32
-	cell   [sileroWidth]float32 // c
+	h, c   [sileroWidth]float32
 
-	// Values between the layers, [frames, channels]. The inputs of a convolution
-	// have a frame of zeros in front, and one behind where the last window looks so far.
-	spectrum  [sileroFrames * 2 * sileroBins]float32
-	magnitude [(1 + sileroFrames + 1) * sileroBins]float32
-	x1        [(1 + sileroFrames) * 128]float32
-	x2        [(1 + 2) * 64]float32
-	x3        [(1 + 1 + 1) * 64]float32
-	joined    [2 * sileroWidth]float32 // x, then h
+	// Values between the layers, [chunks, frames, channels]. The inputs of a
+	// convolution have a frame of zeros in front.
+	magnitude [sileroBatch * (1 + sileroFrames) * sileroBins]float32
+	x1        [sileroBatch * (1 + 4) * 128]float32
+	x2        [sileroBatch * (1 + 2) * 64]float32
+	x3        [sileroBatch * (1 + 1) * 64]float32
+	x4        [sileroBatch * (1 + 1) * sileroWidth]float32
+	gatesOfX  [sileroBatch * 4 * sileroWidth]float32
 	gates     [4 * sileroWidth]float32
+	tanh      [sileroWidth]float32
+	outputs   [sileroBatch * sileroWidth]float32
+	one       [1]float32
 }
 
 // Probability returns how likely it is that someone speaks in the next chunk.
 func (s *Silero) Probability(chunk []float32) float32 {
-	checkChunk(chunk)
+	s.Probabilities(s.one[:], chunk)
+	return s.one[0]
+}
+
+// Probabilities judges the next chunks, len(dst) of them one behind the other in
+// samples, to the last bit as Probability does: only the cell has to take them one by
+// one.
+func (s *Silero) Probabilities(dst, samples []float32) {
+	checkChunks(dst, samples)
+	for len(dst) > 0 {
+		n := min(len(dst), sileroBatch)
+		s.encode(samples, n)
+		for i := range n {
+			s.recur(s.outputs[i*sileroWidth:][:sileroWidth], s.gatesOfX[i*4*sileroWidth:][:4*sileroWidth])
+		}
+		cpu.ReluF32(s.outputs[:n*sileroWidth])
+		cpu.GemmF32(dst, 1, s.outputs[:], sileroWidth, n, s.final.w, 1, sileroWidth, s.final.bias)
+		cpu.SigmoidF32(dst[:n])
+		dst, samples = dst[n:], samples[n*ChunkSamples:]
+	}
+}
+
+// Reset makes the next chunk the first one of another recording.
+func (s *Silero) Reset() {
+	clear(s.signal[:])
+	clear(s.h[:])
+	clear(s.c[:])
+}
+
+// encode computes what n chunks add to the gates of the cell.
+func (s *Silero) encode(samples []float32, n int) {
+	const size = (1 + sileroFrames) * sileroBins
+	for i := range n {
+		s.transform(s.magnitude[i*size+sileroBins:(i+1)*size], samples[i*ChunkSamples:][:ChunkSamples])
+	}
+	s.convs[0].run(s.x1[:], s.magnitude[:], n)
+	s.convs[1].run(s.x2[:], s.x1[:], n)
+	s.convs[2].run(s.x3[:], s.x2[:], n)
+	s.convs[3].run(s.x4[:], s.x3[:], n)
+	const gates = 4 * sileroWidth
+	cpu.GemmF32(s.gatesOfX[:], gates, s.x4[sileroWidth:], 2*sileroWidth, n, s.input.w, gates, sileroWidth, s.input.bias)
+}
+
+// transform computes the magnitudes [4,129] of the next chunk's spectra.
+func (s *Silero) transform(dst, chunk []float32) {
 	copy(s.signal[:sileroContext], s.signal[ChunkSamples:])
 	copy(s.signal[sileroContext:], chunk)
 	const end = sileroContext + ChunkSamples
 	for i := range sileroPad {
 		s.signal[end+i] = s.signal[end-2-i]
 	}
-	s.encode()
-	s.recur()
-	sum := s.finalBias
-	for i, h := range s.joined[sileroWidth:] {
-		sum += s.final[i] * max(0, h)
+	s.dft.PowerF32(dst, sileroBins, s.signal[:], sileroHop, sileroFrames)
+	for i, v := range dst {
+		dst[i] = float32(math.Sqrt(float64(v)))
 	}
-	return sigmoid(sum)
 }
 
-// Reset makes the next chunk the first one of another recording.
-func (s *Silero) Reset() {
-	clear(s.signal[:])
-	clear(s.cell[:])
-	clear(s.joined[:])
-}
-
-// encode computes the input of the recurrent cell from the signal.
-func (s *Silero) encode() {
-	const bins = sileroBins
-	cpu.GemmF32(s.spectrum[:], 2*bins, s.signal[:], sileroHop, sileroFrames, s.dft, 2*bins, sileroWindow, nil)
-	for t := range sileroFrames {
-		re, im := s.spectrum[t*2*bins:][:bins], s.spectrum[t*2*bins+bins:][:bins]
-		for i, v := range re {
-			s.magnitude[(t+1)*bins+i] = float32(math.Sqrt(float64(v*v + im[i]*im[i])))
-		}
-	}
-	s.convs[0].run(s.x1[128:], s.magnitude[:], 4, 1)
-	s.convs[1].run(s.x2[64:], s.x1[:], 2, 2)
-	s.convs[2].run(s.x3[64:128], s.x2[:], 1, 1)
-	s.convs[3].run(s.joined[:sileroWidth], s.x3[:], 1, 1)
-}
-
-// recur advances the recurrent cell by one step:
+// recur advances the cell by one step and puts h in out [128]:
 //
 //	c = σ(f)·c + σ(i)·tanh(g),  h = σ(o)·tanh(c)
-func (s *Silero) recur() {
+//
+// tanh(x) = 2σ(2x) − 1; g comes doubled.
+func (s *Silero) recur(out, gatesOfX []float32) {
 	const n = sileroWidth
-	cpu.GemmF32(s.gates[:], 4*n, s.joined[:], 0, 1, s.lstm.w, 4*n, 2*n, s.lstm.bias)
+	cpu.GemmF32(s.gates[:], 4*n, s.h[:], 0, 1, s.hidden, 4*n, n, gatesOfX)
+	cpu.SigmoidF32(s.gates[:])
 	i, f, g, o := s.gates[:n], s.gates[n:2*n], s.gates[2*n:3*n], s.gates[3*n:]
-	h := s.joined[n:]
-	for k, c := range s.cell {
-		c = sigmoid(f[k])*c + sigmoid(i[k])*tanh(g[k])
-		s.cell[k] = c
-		h[k] = sigmoid(o[k]) * tanh(c)
+	for k, c := range s.c {
+		c = f[k]*c + i[k]*(2*g[k]-1)
+		s.c[k] = c
+		s.tanh[k] = 2 * c
 	}
+	cpu.SigmoidF32(s.tanh[:])
+	for k, t := range s.tanh {
+		s.h[k] = o[k] * (2*t - 1)
+	}
+	copy(out, s.h[:])
 }
 
-// run computes frames outputs [frames, outputs] of ReLU(w·window + bias), where the
-// windows are three frames of x long and stride frames apart.
-func (c *sileroConv) run(dst, x []float32, frames, stride int) {
-	cpu.GemmF32(dst, c.outputs, x, stride*c.inputs, frames, c.w, c.outputs, 3*c.inputs, c.bias)
-	for i, v := range dst[:frames*c.outputs] {
-		dst[i] = max(0, v)
+// run computes ReLU(w·window + bias) for n chunks, [n, 1+out, outputs] from
+// [n, 1+in, inputs]. A window is three frames long; behind the last frame are zeros,
+// which are left out.
+func (c *sileroConv) run(dst, x []float32, n int) {
+	ldd, ldx := (1+c.out)*c.outputs, (1+c.in)*c.inputs
+	for t := range c.out {
+		taps := min(3, 1+c.in-t*c.stride)
+		cpu.GemmF32(dst[(1+t)*c.outputs:], ldd, x[t*c.stride*c.inputs:], ldx, n, c.w, c.outputs, taps*c.inputs, c.bias)
 	}
+	cpu.ReluF32(dst[:n*ldd])
 }
-
-func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
-
-func tanh(x float32) float32 { return float32(math.Tanh(float64(x))) }

@@ -67,7 +67,8 @@ func probabilities(d Detector, x []float32) []float32 {
 	return out
 }
 
-// randomSilero has weights of no meaning, the same ones on every call.
+// randomSilero has weights of no meaning but for the transform, the same ones on every
+// call.
 func randomSilero(t testing.TB) (*Silero, map[string][]float32) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := map[string][]float32{}
@@ -79,6 +80,11 @@ func randomSilero(t testing.TB) (*Silero, map[string][]float32) {
 		values := make([]float32, size)
 		for i := range values {
 			values[i] = float32(r.NormFloat64() * math.Sqrt(float64(shape[0])/float64(size)))
+			if name == "stft_conv.weight" {
+				bin, at := i/256, float64(i%256)
+				phase := 2 * math.Pi * float64(bin%129) * at / 256
+				values[i] = float32(math.Pow(math.Sin(math.Pi*at/256), 2) * math.Cos(phase+math.Pi/2*float64(bin/129)))
+			}
 		}
 		all[name] = values
 		return values, nil
@@ -96,7 +102,10 @@ func TestNewSileroErrors(t *testing.T) {
 		want    string
 	}{
 		"missing": {func(string, ...int) ([]float32, error) { return nil, missing }, "load silero: no such tensor"},
-		"short":   {func(string, ...int) ([]float32, error) { return nil, nil }, "load silero: tensor stft_conv.weight has 0 values, want 66048"},
+		"another transform": {func(_ string, shape ...int) ([]float32, error) {
+			return make([]float32, 258*256)[:min(258*256, shape[0]*256)], nil
+		}, "load silero: tensor stft_conv.weight is no transform of Hann windows: value 1 is 0, want 0.00015059"},
+		"short": {func(string, ...int) ([]float32, error) { return nil, nil }, "load silero: tensor stft_conv.weight has 0 values, want 66048"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := NewSilero(c.tensors)

@@ -3,7 +3,31 @@ package vad
 import (
 	"math"
 	"testing"
+
+	"github.com/mjibson/go-dsp/spectral"
+	"github.com/mjibson/go-dsp/window"
+
+	"earshot/audio"
 )
+
+// TestDensity compares with go-dsp's estimate by Welch's method.
+func TestDensity(t *testing.T) {
+	var a analyser
+	for _, x := range [][]float32{whiteNoise(ChunkSamples, -30), whiteNoise(ChunkSamples, -90), sine(ChunkSamples, 1000)} {
+		wide := make([]float64, len(x))
+		for i, v := range x {
+			wide[i] = float64(v)
+		}
+		want, _ := spectral.Pwelch(wide, audio.SampleRate, &spectral.PwelchOptions{NFFT: 256, Noverlap: 128, Window: window.Hann})
+		a.telephoneBand(x)
+		for k := 1; k < welchBins-1; k++ {
+			got := float64(a.spectra[k]) + float64(a.spectra[welchBins+k]) + float64(a.spectra[2*welchBins+k])
+			if math.Abs(got-want[k]) > 1e-6*want[k] {
+				t.Fatalf("density at %g Hz is %g, want %g", 62.5*float64(k), got, want[k])
+			}
+		}
+	}
+}
 
 func TestTelephoneBand(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -16,12 +40,19 @@ func TestTelephoneBand(t *testing.T) {
 		"zeros":       {make([]float32, ChunkSamples), 10 * math.Log10(1e-15*3375), 1, 1e-9},
 	} {
 		t.Run(name, func(t *testing.T) {
-			level, flatness := telephoneBand(c.x)
+			level, flatness := new(analyser).telephoneBand(c.x)
 			if math.Abs(level-c.level) > 0.5 || math.Abs(flatness-c.flatness) > c.within {
 				t.Errorf("level %.1f dB, flatness %.3f, want %.1f dB, %.3f", level, flatness, c.level, c.flatness)
 			}
 		})
 	}
+}
+
+// tonal says whether a chunk is silenced as a tone.
+func tonal(chunk []float32) bool {
+	probs := []float32{1}
+	new(analyser).silenceTones(probs, chunk)
+	return probs[0] == 0
 }
 
 func TestTone(t *testing.T) {
@@ -42,12 +73,12 @@ func TestTone(t *testing.T) {
 			for i, v := range c.extra {
 				x[i] += v
 			}
-			if got := isTone(x); got != c.want {
+			if got := tonal(x); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
 	}
-	if isTone(make([]float32, ChunkSamples)) {
+	if tonal(make([]float32, ChunkSamples)) {
 		t.Error("zeros are a tone")
 	}
 }

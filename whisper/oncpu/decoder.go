@@ -6,18 +6,22 @@ import (
 
 	"earshot/cpu"
 	"earshot/whisper"
-	"earshot/whisper/weights"
 )
 
 // Decoder implements whisper.Decoder.
 type Decoder struct {
 	dims      whisper.Dims
 	pool      *cpu.Pool
-	tokens    *cpu.PackedF32 // [V, D]: embedding and output projection are one matrix
-	positions []float32      // [TextCtx, D]
+	tokens    linear    // [V, D]: embedding and output projection are one matrix
+	positions []float32 // [TextCtx, D]
 	blocks    []decoderBlock
 	post      norm
-	joined    session // for the time of a StepAll: the sequences of all its sessions
+
+	// Kept from window to window.
+	kv            []float32 // [P, 2D]
+	freeAudios    []*audio
+	freeSequences []*sequence
+	joined        session // for the time of a StepAll: the sequences of all its sessions
 }
 
 type decoderBlock struct {
@@ -28,16 +32,12 @@ type decoderBlock struct {
 	mlp       mlp
 }
 
-// NewDecoder packs the decoder's weights of m for use on pool.
-func NewDecoder(m *weights.Model, pool *cpu.Pool) (*Decoder, error) {
-	d := whisper.Dims(m.Header.Dims)
-	r := reader{model: m}
+func newDecoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Decoder {
 	dec := &Decoder{
 		dims:      d,
 		pool:      pool,
-		tokens:    cpu.PackF32(r.tensor("decoder.token_embedding.weight", d.Vocab, d.TextState), d.Vocab, d.TextState, d.TextState, 1),
-		positions: r.tensor("decoder.positional_embedding", d.TextCtx, d.TextState),
-		post:      r.norm("decoder.ln", d.TextState),
+		tokens:    r.table("decoder.token_embedding.weight", d.Vocab, d.TextState),
+		positions: r.floats("decoder.positional_embedding", d.TextCtx, d.TextState),
 	}
 	for i := range d.TextLayers {
 		name := fmt.Sprintf("decoder.blocks.%d.", i)
@@ -49,10 +49,8 @@ func NewDecoder(m *weights.Model, pool *cpu.Pool) (*Decoder, error) {
 			mlp:       r.mlp(name, d.TextState),
 		})
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return dec, nil
+	dec.post = r.norm("decoder.ln", d.TextState)
+	return dec
 }
 
 // Begin implements whisper.Decoder.
@@ -62,11 +60,13 @@ func (d *Decoder) Begin(ctx context.Context, audios []whisper.Encoded, opts whis
 	}
 	s := &session{dec: d}
 	for _, enc := range audios {
-		a, err := d.listen(ctx, enc)
-		if err != nil {
+		a := d.newAudio(enc.Positions)
+		s.audios = append(s.audios, a)
+		s.sequences = append(s.sequences, d.newSequence(a, opts.Alignment))
+		if err := d.listen(ctx, a, enc); err != nil {
+			s.Close()
 			return nil, err
 		}
-		s.sequences = append(s.sequences, &sequence{audio: a, heads: opts.Alignment})
 	}
 	return s, nil
 }
@@ -109,7 +109,7 @@ func share(all whisper.Output, in [][]whisper.Input) []whisper.Output {
 			continue
 		}
 		out[i].Logits = all.Logits[from:at]
-		if all.Alignment != nil && all.Alignment[from] != nil {
+		if len(all.Alignment) > 0 && len(all.Alignment[from]) > 0 {
 			out[i].Alignment = all.Alignment[from:at]
 		}
 	}
@@ -120,30 +120,21 @@ func share(all whisper.Output, in [][]whisper.Input) []whisper.Output {
 // to it and not changed after listen.
 type audio struct {
 	positions int
-	caches    []headCache // [layers·heads]
+	caches    []*cpu.KVCache // by layer
 }
 
-// headCache holds one head's keys [n, d] and values [d, n], both packed as the
-// right-hand side of a multiplication.
-type headCache struct{ keys, values *cpu.PackedF32 }
-
 // listen computes the cross-attention keys and values of one window.
-func (d *Decoder) listen(ctx context.Context, enc whisper.Encoded) (*audio, error) {
-	width, heads := d.dims.TextState, d.dims.TextHeads
-	head := width / heads
-	a := &audio{positions: enc.Positions, caches: make([]headCache, len(d.blocks)*heads)}
-	kv := make([]float32, enc.Positions*2*width)
+func (d *Decoder) listen(ctx context.Context, a *audio, enc whisper.Encoded) error {
+	width := d.dims.TextState
+	if len(d.kv) < enc.Positions*2*width {
+		d.kv = make([]float32, enc.Positions*2*width)
+	}
 	for i := range d.blocks {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		d.blocks[i].cross.kv.apply(d.pool, kv, enc.Data, enc.Positions)
-		d.pool.Run(heads, func(h int) {
-			a.caches[i*heads+h] = headCache{
-				keys:   cpu.PackF32(kv[h*head:], enc.Positions, head, 2*width, 1),
-				values: cpu.PackF32(kv[width+h*head:], head, enc.Positions, 1, 2*width),
-			}
-		})
+		d.blocks[i].cross.kv.apply(d.pool, d.kv, enc.Data, enc.Positions)
+		d.pool.PutKV(a.caches[i], 0, enc.Positions, d.kv, 2*width, d.kv[width:], 2*width)
 	}
-	return a, nil
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"earshot/cpu"
 	"earshot/whisper"
-	"earshot/whisper/weights"
 )
 
 // Encoder implements whisper.Encoder.
@@ -26,17 +25,13 @@ type encoderBlock struct {
 	mlp  mlp
 }
 
-// NewEncoder packs the encoder's weights of m for use on pool.
-func NewEncoder(m *weights.Model, pool *cpu.Pool) (*Encoder, error) {
-	d := whisper.Dims(m.Header.Dims)
-	r := reader{model: m}
+func newEncoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Encoder {
 	e := &Encoder{
 		dims:      d,
 		pool:      pool,
 		conv1:     r.conv("encoder.conv1", d.AudioState, d.Mels),
 		conv2:     r.conv("encoder.conv2", d.AudioState, d.AudioState),
-		positions: r.tensor("encoder.positional_embedding", d.AudioCtx, d.AudioState),
-		post:      r.norm("encoder.ln_post", d.AudioState),
+		positions: r.floats("encoder.positional_embedding", d.AudioCtx, d.AudioState),
 	}
 	for i := range d.AudioLayers {
 		name := fmt.Sprintf("encoder.blocks.%d.", i)
@@ -46,45 +41,18 @@ func NewEncoder(m *weights.Model, pool *cpu.Pool) (*Encoder, error) {
 			mlp:  r.mlp(name, d.AudioState),
 		})
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return e, nil
-}
-
-// conv reads a convolution's weight [out, in, 3] and lays it out as [out, 3, in],
-// the order in which three consecutive frames lie in memory.
-func (r *reader) conv(name string, out, in int) linear {
-	w := r.tensor(name+".weight", out, in, 3)
-	taps := make([]float32, len(w))
-	for o := range out {
-		for c := range in {
-			for tap := range 3 {
-				taps[(o*3+tap)*in+c] = w[(o*in+c)*3+tap]
-			}
-		}
-	}
-	return linear{cpu.PackF32(taps, out, 3*in, 3*in, 1), r.tensor(name+".bias", out), out, 3 * in}
+	e.post = r.norm("encoder.ln_post", d.AudioState)
+	return e
 }
 
 // encoderScratch is reused from call to call; sizes follow the longest window seen.
 type encoderScratch struct {
-	frames []float32 // [T+2, M]: features by frame, between two frames of zeros
-	conv   []float32 // [T+2, D]: the same for conv2's input
-	x, y   []float32 // [P, D]
-	wide   []float32 // [P, 4D]: MLP hidden state, or Q, K and V
-	heads  []headScratch
+	frames []float32    // [T+2, M]: features by frame, between two frames of zeros
+	conv   []float32    // [T+2, D]: the same for conv2's input
+	x, y   []float32    // [P, D]
+	wide   []float32    // [P, 4D]: MLP hidden state, or Q, K and V
+	cache  *cpu.KVCache // of the layer at work
 }
-
-// headScratch is what one attention head needs for itself.
-type headScratch struct {
-	keys, values *cpu.PackedF32 // [P, d] and [d, P]
-	scores       []float32      // [queryBlock, P]
-}
-
-// queryBlock is how many query rows' scores are held at once: 64 rows of 1500
-// scores stay in the second-level cache.
-const queryBlock = 64
 
 // Encode implements whisper.Encoder.
 func (e *Encoder) Encode(ctx context.Context, mel whisper.Mel) (whisper.Encoded, error) {
@@ -100,15 +68,15 @@ func (e *Encoder) Encode(ctx context.Context, mel whisper.Mel) (whisper.Encoded,
 			return whisper.Encoded{}, err
 		}
 		b := &e.blocks[i]
-		forRows(e.pool, positions, func(from, to int) { b.norm.apply(y[from*width:to*width], x[from*width:to*width]) })
+		b.norm.apply(e.pool, y, x)
 		b.attn.qkv.apply(e.pool, s.wide, y, positions)
-		e.attend(y, s.wide, positions, b.attn.heads)
+		e.attend(y, s.wide, positions)
 		b.attn.out.apply(e.pool, s.wide, y, positions)
-		cpu.AddF32(x, s.wide[:len(x)])
+		e.pool.AddF32(x, s.wide[:len(x)])
 		b.mlp.add(e.pool, x, y, s.wide[:positions*4*width], positions)
 	}
 	out := whisper.Encoded{Positions: positions, Data: make([]float32, len(x))}
-	e.post.apply(out.Data, x)
+	e.post.apply(e.pool, out.Data, x)
 	return out, nil
 }
 
@@ -129,33 +97,22 @@ func (e *Encoder) stem(mel whisper.Mel) {
 
 	clear(s.conv[:width])
 	mid := s.conv[width : (mel.Frames+1)*width]
-	e.pool.GemmF32(mid, width, s.frames, bands, mel.Frames, e.conv1.weight, width, 3*bands, e.conv1.bias)
-	forRows(e.pool, mel.Frames, func(from, to int) { cpu.GeluF32(mid[from*width : to*width]) })
+	e.conv1.applyTo(e.pool, mid, width, s.frames, bands, mel.Frames)
+	e.pool.GeluF32(mid)
 	clear(s.conv[(mel.Frames+1)*width : (mel.Frames+2)*width])
 
 	x := s.x[:positions*width]
-	e.pool.GemmF32(x, width, s.conv, 2*width, positions, e.conv2.weight, width, 3*width, e.conv2.bias)
-	forRows(e.pool, positions, func(from, to int) { cpu.GeluF32(x[from*width : to*width]) })
-	cpu.AddF32(x, e.positions[:len(x)])
+	e.conv2.applyTo(e.pool, x, width, s.conv, 2*width, positions)
+	e.pool.GeluF32(x)
+	e.pool.AddF32(x, e.positions[:len(x)])
 }
 
 // attend is softmax(Q·Kᵀ)·V for each head, for qkv [P, 3D], into out [P, D].
-func (e *Encoder) attend(out, qkv []float32, positions, heads int) {
-	width := e.dims.AudioState
-	d := width / heads
-	e.pool.Run(heads, func(h int) {
-		s := &e.scratch.heads[h]
-		s.keys.Pack(qkv[width+h*d:], positions, d, 3*width, 1)
-		s.values.Pack(qkv[2*width+h*d:], d, positions, 1, 3*width)
-		for from := 0; from < positions; from += queryBlock {
-			rows := min(queryBlock, positions-from)
-			cpu.GemmF32(s.scores, positions, qkv[from*3*width+h*d:], 3*width, rows, s.keys, positions, d, nil)
-			for r := range rows {
-				cpu.SoftmaxF32(s.scores[r*positions : (r+1)*positions])
-			}
-			cpu.GemmF32(out[from*width+h*d:], width, s.scores, positions, rows, s.values, d, positions, nil)
-		}
-	})
+func (e *Encoder) attend(out, qkv []float32, positions int) {
+	width, cache := e.dims.AudioState, e.scratch.cache
+	e.pool.PutKV(cache, 0, positions, qkv[width:], 3*width, qkv[2*width:], 3*width)
+	all := [...]cpu.Query{{Cache: cache, Rows: positions, N: positions}}
+	e.pool.AttendF32(out, width, qkv, 3*width, all[:], nil, 0)
 }
 
 // grow makes room for a window of so many frames.
@@ -170,13 +127,6 @@ func (s *encoderScratch) grow(frames, bands, width, heads int) {
 		x:      make([]float32, positions*width),
 		y:      make([]float32, positions*width),
 		wide:   make([]float32, positions*4*width),
-		heads:  make([]headScratch, heads),
-	}
-	for h := range s.heads {
-		s.heads[h] = headScratch{
-			keys:   cpu.NewPackedF32(positions, width/heads),
-			values: cpu.NewPackedF32(width/heads, positions),
-			scores: make([]float32, queryBlock*positions),
-		}
+		cache:  cpu.NewKVCache(heads, width/heads, positions),
 	}
 }

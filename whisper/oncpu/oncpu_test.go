@@ -17,11 +17,7 @@ func TestLargeV3(t *testing.T) {
 	m := backendtest.MadeUp(t, backendtest.LargeV3)
 	pool := cpu.NewPool(2)
 	defer pool.Close()
-	encoder, err := oncpu.NewEncoder(m, pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder, err := oncpu.NewDecoder(m, pool)
+	network, err := oncpu.New(m, pool, oncpu.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +33,7 @@ func TestLargeV3(t *testing.T) {
 		t.Errorf("%d languages, timestamps from %d; large-v3 has 100, from 50365", n, tokenizer.FirstTimestamp)
 	}
 	engine := &whisper.Engine{
-		Dims: whisper.Dims(m.Header.Dims), Tokenizer: tokenizer, Features: features, Encoder: encoder, Decoder: decoder,
+		Dims: whisper.Dims(m.Header.Dims), Tokenizer: tokenizer, Features: features, Encoder: network.Encoder, Decoder: network.Decoder,
 		AlignmentHeads: []whisper.Head{{Layer: 0, Head: 1}},
 	}
 	for _, opts := range []whisper.Options{{Words: true}, {Timestamps: true, Words: true}, {Beam: 3}, {Language: "yue", Translate: true}} {
@@ -58,16 +54,12 @@ func TestContract(t *testing.T) {
 		t.Run(fmt.Sprintf("%d threads", threads), func(t *testing.T) {
 			pool := cpu.NewPool(threads)
 			defer pool.Close()
-			encoder, err := oncpu.NewEncoder(m, pool)
-			if err != nil {
-				t.Fatal(err)
-			}
-			decoder, err := oncpu.NewDecoder(m, pool)
+			network, err := oncpu.New(m, pool, oncpu.Float32)
 			if err != nil {
 				t.Fatal(err)
 			}
 			// Sums of up to 240 values of size 1, each rounded to 24 bits, through 3 layers.
-			backendtest.Run(t, m, backendtest.Backend{Encoder: encoder, Decoder: decoder, Tolerance: 2e-5})
+			backendtest.Run(t, m, backendtest.Backend{Encoder: network.Encoder, Decoder: network.Decoder, Tolerance: 2e-5})
 		})
 	}
 }

@@ -2,6 +2,7 @@ package oncpu
 
 import (
 	"context"
+	"slices"
 
 	"earshot/cpu"
 	"earshot/whisper"
@@ -10,17 +11,17 @@ import (
 // session implements whisper.Session.
 type session struct {
 	dec       *Decoder
+	audios    []*audio
 	sequences []*sequence
 	scratch   stepScratch
 }
 
 // sequence is one token sequence with its self-attention cache.
 type sequence struct {
-	audio    *audio
-	heads    []whisper.Head // whose alignment is wanted; nil for none
-	length   int            // tokens held
-	capacity int            // positions the caches have room for
-	caches   []headCache
+	audio  *audio
+	heads  []whisper.Head // whose alignment is wanted; nil for none
+	length int            // tokens held
+	caches []*cpu.KVCache // by layer; nil while empty
 }
 
 // row is one token on its way through a step.
@@ -31,13 +32,19 @@ type row struct {
 	wanted int // index into the step's results, or -1
 }
 
-// stepScratch is reused from step to step; sizes are for `rows` rows.
+// stepScratch is reused from step to step.
 type stepScratch struct {
-	rows   int
-	x, y   []float32   // [rows, D]
-	wide   []float32   // [rows, 4D]
-	scores [][]float32 // by head: [rows, AudioCtx], as both caches may be that long
-	logits []float32   // [wanted, V]
+	lengths     []int
+	rows        []row
+	self, cross []cpu.Query // both for all rows
+	x, y        []float32   // [rows, D]
+	wide        []float32   // [rows, 4D]
+	weights     []float32   // [rows, H, P]: of the layer at work, P of the longest audio
+
+	// The step's results.
+	logits    []float32 // [wanted, V]
+	alignment []float32 // [wanted, heads, P]
+	out       whisper.Output
 }
 
 // Step implements whisper.Session.
@@ -45,162 +52,192 @@ func (s *session) Step(ctx context.Context, in []whisper.Input) (whisper.Output,
 	if err := s.check(in); err != nil {
 		return whisper.Output{}, err
 	}
-	rows, wanted := s.rows(in)
-	s.scratch.grow(len(rows), s.dec.dims)
-	alignment := newAlignment(rows, wanted)
-
-	s.embed(rows)
+	wanted := s.take(in)
+	s.grow(wanted)
+	s.embed()
 	for i := range s.dec.blocks {
 		if err := ctx.Err(); err != nil {
 			return whisper.Output{}, err
 		}
-		s.block(i, rows, alignment)
+		s.block(i)
 	}
-	return whisper.Output{Logits: s.logits(rows, wanted), Alignment: alignment}, nil
+	s.logits(wanted)
+	return s.scratch.out, nil
 }
 
 func (s *session) check(in []whisper.Input) error {
-	lengths := make([]int, len(s.sequences))
-	for i, seq := range s.sequences {
-		lengths[i] = seq.length
+	s.scratch.lengths = s.scratch.lengths[:0]
+	for _, seq := range s.sequences {
+		s.scratch.lengths = append(s.scratch.lengths, seq.length)
 	}
-	return whisper.CheckStep(s.dec.dims, lengths, in)
+	return whisper.CheckStep(s.dec.dims, s.scratch.lengths, in)
 }
 
-// rows takes the inputs into the sequences and lists their tokens.
-func (s *session) rows(in []whisper.Input) (rows []row, wanted int) {
+// take puts the inputs into the sequences and lists their tokens, and what they
+// attend over. Neighbours that listen to the same audio do so together.
+func (s *session) take(in []whisper.Input) (wanted int) {
+	t := &s.scratch
+	t.rows, t.self, t.cross = t.rows[:0], t.self[:0], t.cross[:0]
+	var heard *audio
 	for _, x := range in {
 		seq := s.sequences[x.Sequence]
-		seq.length = x.At + len(x.Tokens)
-		seq.grow(s.dec.dims)
+		s.dec.hold(seq, x.At, len(x.Tokens))
 		for i, token := range x.Tokens {
 			r := row{seq: seq, token: token, at: x.At + i, wanted: -1}
 			if len(x.Tokens)-i <= x.Rows {
 				r.wanted = wanted
 				wanted++
 			}
-			rows = append(rows, r)
+			t.rows = append(t.rows, r)
 		}
+		t.self = append(t.self, cpu.Query{Rows: len(x.Tokens), N: x.At + 1, Causal: true})
+		if seq.audio != heard {
+			heard = seq.audio
+			t.cross = append(t.cross, cpu.Query{N: heard.positions})
+		}
+		t.cross[len(t.cross)-1].Rows += len(x.Tokens)
 	}
-	return rows, wanted
+	return wanted
 }
 
 // embed is token embedding plus position, into scratch.x.
-func (s *session) embed(rows []row) {
+func (s *session) embed() {
 	width := s.dec.dims.TextState
-	for i, r := range rows {
+	for i, r := range s.scratch.rows {
 		x := s.scratch.x[i*width : (i+1)*width]
-		s.dec.tokens.Row(r.token, x)
+		s.dec.tokens.weight.row(r.token, x)
 		cpu.AddF32(x, s.dec.positions[r.at*width:(r.at+1)*width])
 	}
 }
 
 // block runs one layer over all rows, in place in scratch.x.
-func (s *session) block(layer int, rows []row, alignment [][]float32) {
-	b, pool, n := &s.dec.blocks[layer], s.dec.pool, len(rows)
+func (s *session) block(layer int) {
+	b, pool, n := &s.dec.blocks[layer], s.dec.pool, len(s.scratch.rows)
 	width := s.dec.dims.TextState
 	x, y, wide := s.scratch.x[:n*width], s.scratch.y[:n*width], s.scratch.wide
 
-	b.norm.apply(y, x)
+	b.norm.apply(pool, y, x)
 	b.attn.qkv.apply(pool, wide, y, n)
-	s.selfAttend(layer, rows, y, wide)
+	s.selfAttend(layer, y, wide)
 	b.attn.out.apply(pool, wide, y, n)
-	cpu.AddF32(x, wide[:len(x)])
+	pool.AddF32(x, wide[:len(x)])
 
-	b.crossNorm.apply(y, x)
+	b.crossNorm.apply(pool, y, x)
 	b.cross.query.apply(pool, wide, y, n)
-	s.crossAttend(layer, rows, y, wide, alignment)
+	s.crossAttend(layer, y, wide)
 	b.cross.out.apply(pool, wide, y, n)
-	cpu.AddF32(x, wide[:len(x)])
+	pool.AddF32(x, wide[:len(x)])
 
 	b.mlp.add(pool, x, y, wide[:n*4*width], n)
 }
 
-// selfAttend puts each row's key and value into its sequence's cache and attends
-// over what the sequence holds up to that row: qkv [rows, 3D] → out [rows, D].
-// Tokens of one sequence come in order, so a row never sees a later one.
-func (s *session) selfAttend(layer int, rows []row, out, qkv []float32) {
-	width, heads := s.dec.dims.TextState, s.dec.dims.TextHeads
-	d := width / heads
-	s.dec.pool.Run(heads, func(h int) {
-		for i, r := range rows {
-			c := r.seq.caches[layer*heads+h]
-			at := i*3*width + h*d
-			c.keys.SetRow(r.at, qkv[at+width:at+width+d])
-			c.values.SetCol(r.at, qkv[at+2*width:at+2*width+d])
-			c.attend(out[i*width+h*d:i*width+(h+1)*d], qkv[at:at+d], s.scratch.scores[h], r.at+1)
-		}
-	})
+// selfAttend puts the rows' keys and values into their sequences' caches and attends
+// over what each sequence holds up to the row: qkv [rows, 3D] → out [rows, D].
+func (s *session) selfAttend(layer int, out, qkv []float32) {
+	width, from := s.dec.dims.TextState, 0
+	for i := range s.scratch.self {
+		query, r := &s.scratch.self[i], s.scratch.rows[from]
+		query.Cache = r.seq.caches[layer]
+		kv := qkv[from*3*width:]
+		s.dec.pool.PutKV(query.Cache, r.at, query.Rows, kv[width:], 3*width, kv[2*width:], 3*width)
+		from += query.Rows
+	}
+	s.dec.pool.AttendF32(out, width, qkv, 3*width, s.scratch.self, nil, 0)
 }
 
 // crossAttend attends over each row's audio: q [rows, D] → out [rows, D]. It keeps
 // the weights of the alignment heads for the rows that are wanted.
-func (s *session) crossAttend(layer int, rows []row, out, q []float32, alignment [][]float32) {
-	width, heads := s.dec.dims.TextState, s.dec.dims.TextHeads
-	d := width / heads
-	s.dec.pool.Run(heads, func(h int) {
-		scores := s.scratch.scores[h]
-		for i, r := range rows {
-			at, n := i*width+h*d, r.seq.audio.positions
-			r.seq.audio.caches[layer*heads+h].attend(out[at:at+d], q[at:at+d], scores, n)
-			if r.wanted < 0 {
-				continue
-			}
-			for j, head := range r.seq.heads {
-				if head.Layer == layer && head.Head == h {
-					copy(alignment[r.wanted][j*n:(j+1)*n], scores)
-				}
+func (s *session) crossAttend(layer int, out, q []float32) {
+	width, from := s.dec.dims.TextState, 0
+	for i := range s.scratch.cross {
+		query := &s.scratch.cross[i]
+		query.Cache = s.scratch.rows[from].seq.audio.caches[layer]
+		from += query.Rows
+	}
+	aligned := func(h whisper.Head) bool { return h.Layer == layer }
+	if len(s.scratch.out.Alignment) == 0 || !slices.ContainsFunc(s.scratch.rows, func(r row) bool { return slices.ContainsFunc(r.seq.heads, aligned) }) {
+		s.dec.pool.AttendF32(out, width, q, width, s.scratch.cross, nil, 0)
+		return
+	}
+	heads, longest := s.dec.dims.TextHeads, s.longest()
+	s.dec.pool.AttendF32(out, width, q, width, s.scratch.cross, s.scratch.weights, longest)
+	for i, r := range s.scratch.rows {
+		for j, h := range r.seq.heads {
+			if r.wanted >= 0 && aligned(h) {
+				n := r.seq.audio.positions
+				copy(s.scratch.out.Alignment[r.wanted][j*n:(j+1)*n], s.scratch.weights[(i*heads+h.Head)*longest:])
 			}
 		}
-	})
-}
-
-// attend is softmax(q·Kᵀ)·V over the first n cached positions, for one row q [d];
-// the weights stay in scores[:n].
-func (c headCache) attend(out, q, scores []float32, n int) {
-	d := len(q)
-	cpu.GemmF32(scores, n, q, d, 1, c.keys, n, d, nil)
-	cpu.SoftmaxF32(scores[:n])
-	cpu.GemmF32(out, d, scores, n, 1, c.values, d, n, nil)
+	}
 }
 
 // logits projects the wanted rows onto the vocabulary.
-func (s *session) logits(rows []row, wanted int) [][]float32 {
+func (s *session) logits(wanted int) {
 	if wanted == 0 {
-		return nil
+		return
 	}
-	width, vocab := s.dec.dims.TextState, s.dec.dims.Vocab
+	width := s.dec.dims.TextState
 	hidden := s.scratch.y[:wanted*width]
-	for i, r := range rows {
+	for i, r := range s.scratch.rows {
 		if r.wanted >= 0 {
-			s.dec.post.apply(hidden[r.wanted*width:(r.wanted+1)*width], s.scratch.x[i*width:(i+1)*width])
+			copy(hidden[r.wanted*width:], s.scratch.x[i*width:(i+1)*width])
 		}
 	}
-	if len(s.scratch.logits) < wanted*vocab {
-		s.scratch.logits = make([]float32, wanted*vocab)
-	}
-	s.dec.pool.GemmF32(s.scratch.logits, vocab, hidden, width, wanted, s.dec.tokens, vocab, width, nil)
-	out := make([][]float32, wanted)
-	for i := range out {
-		out[i] = s.scratch.logits[i*vocab : (i+1)*vocab]
-	}
-	return out
+	s.dec.post.apply(s.dec.pool, hidden, hidden)
+	s.dec.tokens.apply(s.dec.pool, s.scratch.logits, hidden, wanted)
 }
 
-// newAlignment makes room for the alignment heads' weights of the wanted rows. It is
-// nil where no row has any.
-func newAlignment(rows []row, wanted int) [][]float32 {
-	var out [][]float32
-	for _, r := range rows {
-		if r.wanted < 0 || r.seq.heads == nil {
-			continue
-		}
-		if out == nil {
-			out = make([][]float32, wanted)
-		}
-		out[r.wanted] = make([]float32, len(r.seq.heads)*r.seq.audio.positions)
+// grow makes room for the rows listed and for the results of those wanted.
+func (s *session) grow(wanted int) {
+	t, d := &s.scratch, s.dec.dims
+	rows := len(t.rows)
+	t.x = atLeast(t.x, rows*d.TextState)
+	t.y = atLeast(t.y, rows*d.TextState)
+	t.wide = atLeast(t.wide, rows*4*d.TextState)
+
+	t.logits = atLeast(t.logits, wanted*d.Vocab)
+	t.out.Logits = t.out.Logits[:0]
+	for i := range wanted {
+		t.out.Logits = append(t.out.Logits, t.logits[i*d.Vocab:(i+1)*d.Vocab])
 	}
-	return out
+
+	t.out.Alignment = t.out.Alignment[:0]
+	size := 0
+	for _, r := range t.rows {
+		if r.wanted >= 0 {
+			size += len(r.seq.heads) * r.seq.audio.positions
+		}
+	}
+	if size == 0 {
+		return
+	}
+	t.weights = atLeast(t.weights, rows*d.TextHeads*s.longest())
+	t.alignment = atLeast(t.alignment, size)
+	rest := t.alignment
+	for _, r := range t.rows {
+		if r.wanted >= 0 {
+			n := len(r.seq.heads) * r.seq.audio.positions
+			t.out.Alignment = append(t.out.Alignment, rest[:n])
+			rest = rest[n:]
+		}
+	}
+}
+
+// longest is the number of positions of the longest audio that rows listen to.
+func (s *session) longest() int {
+	n := 0
+	for _, r := range s.scratch.rows {
+		n = max(n, r.seq.audio.positions)
+	}
+	return n
+}
+
+// atLeast returns x, or a larger one if it is shorter than n.
+func atLeast(x []float32, n int) []float32 {
+	if len(x) < n {
+		return make([]float32, n)
+	}
+	return x
 }
 
 // Select implements whisper.Session. A sequence that goes on alone keeps its
@@ -212,14 +249,18 @@ func (s *session) Select(from []int) error {
 	taken := make([]bool, len(s.sequences))
 	chosen := make([]*sequence, len(from))
 	for i, f := range from {
-		if taken[f] {
-			continue
+		if !taken[f] {
+			chosen[i], taken[f] = s.sequences[f], true
 		}
-		chosen[i], taken[f] = s.sequences[f], true
+	}
+	for i, seq := range s.sequences {
+		if !taken[i] {
+			s.dec.freeSequences = append(s.dec.freeSequences, seq)
+		}
 	}
 	for i, f := range from {
 		if chosen[i] == nil {
-			chosen[i] = s.sequences[f].clone(s.dec.dims)
+			chosen[i] = s.dec.clone(s.sequences[f])
 		}
 	}
 	s.sequences = chosen
@@ -228,60 +269,8 @@ func (s *session) Select(from []int) error {
 
 // Close implements whisper.Session.
 func (s *session) Close() error {
-	s.sequences, s.scratch = nil, stepScratch{}
+	s.dec.freeAudios = append(s.dec.freeAudios, s.audios...)
+	s.dec.freeSequences = append(s.dec.freeSequences, s.sequences...)
+	s.audios, s.sequences, s.scratch = nil, nil, stepScratch{}
 	return nil
-}
-
-func (q *sequence) clone(d whisper.Dims) *sequence {
-	c := &sequence{audio: q.audio, heads: q.heads, length: q.length}
-	if q.caches == nil {
-		return c
-	}
-	c.reserve(q.capacity, d)
-	for i := range c.caches {
-		c.caches[i].copyFrom(q.caches[i], q.length, d.TextState/d.TextHeads)
-	}
-	return c
-}
-
-// grow makes room for the sequence's length. Room is doubled: most utterances need
-// a fraction of the 448 positions, and large models many caches.
-func (q *sequence) grow(d whisper.Dims) {
-	if q.length <= q.capacity {
-		return
-	}
-	old, held := q.caches, q.capacity
-	q.reserve(min(d.TextCtx, max(64, 2*q.capacity, q.length)), d)
-	for i := range old {
-		q.caches[i].copyFrom(old[i], held, d.TextState/d.TextHeads)
-	}
-}
-
-func (q *sequence) reserve(capacity int, d whisper.Dims) {
-	head := d.TextState / d.TextHeads
-	q.capacity = capacity
-	q.caches = make([]headCache, d.TextLayers*d.TextHeads)
-	for i := range q.caches {
-		q.caches[i] = headCache{cpu.NewPackedF32(capacity, head), cpu.NewPackedF32(head, capacity)}
-	}
-}
-
-// copyFrom copies the first n positions of a head of width d.
-func (c headCache) copyFrom(old headCache, n, d int) {
-	c.keys.CopyFrom(old.keys, n, d)
-	c.values.CopyFrom(old.values, d, n)
-}
-
-func (s *stepScratch) grow(rows int, d whisper.Dims) {
-	if rows <= s.rows {
-		return
-	}
-	s.rows = rows
-	s.x = make([]float32, rows*d.TextState)
-	s.y = make([]float32, rows*d.TextState)
-	s.wide = make([]float32, rows*4*d.TextState)
-	s.scores = make([][]float32, d.TextHeads)
-	for h := range s.scores {
-		s.scores[h] = make([]float32, max(d.AudioCtx, d.TextCtx))
-	}
 }

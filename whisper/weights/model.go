@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -90,6 +91,12 @@ func (m *Model) Close() error {
 
 // Path is where the model was opened.
 func (m *Model) Path() string { return m.path }
+
+// PackedPath is the file beside the model in which a backend may keep the weights in
+// a form of its own. Store.Remove removes it too.
+func (m *Model) PackedPath() string { return packedPath(m.path) }
+
+func packedPath(model string) string { return strings.TrimSuffix(model, extension) + ".packed" }
 
 // data is the file from the data offset on.
 func (m *Model) data() io.ReaderAt {

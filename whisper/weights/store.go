@@ -100,6 +100,9 @@ func (s Store) Remove(ctx context.Context, name string) error {
 	if err := os.RemoveAll(s.pullDir(name)); err != nil {
 		return fmt.Errorf("remove model %s: %w", name, err)
 	}
+	if err := os.Remove(packedPath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove model %s: %w", name, err)
+	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove model %s: %w", name, err)
 	}

@@ -1,0 +1,174 @@
+//go:build amd64 || arm64
+
+// dst[i*ldd+j] = float(Σ_c a[i*stride+c]·q[j,c]) · (ascale[i]·wscale[j]) + bias[j]
+//
+// for i < m, n0 <= j < n. W's bytes q come in panels of 16 rows by groups of 4
+// columns (PackedI8 in Go); n0 is a multiple of 16, stride (the columns) of 8. bias
+// may be null. Sums are exact; a value is rounded where an operation above says so
+// and nowhere else.
+//
+// The last panel may be used in part: its columns beyond n are computed in a tile
+// on the stack and never stored.
+
+#include "kernels.h"
+#include "vec_i8.h"
+
+#define PANEL 16
+#define PV (PANEL / LANES) // vectors across a panel
+
+// A full tile. AVX2: 8 sums, the weights twice, a group of activations, ones and
+// two products fill 16 registers. AVX-512: 16 sums hide the latency, and two panels
+// halve the loads of activations.
+#if LANES == 16
+#define ROWS 8
+#define PANELS 2
+#else
+#define ROWS 4
+#define PANELS 1
+#endif
+
+// A block of A, BLOCK_M rows, stays in the second-level cache while all panels
+// pass; a panel is read from the first-level one by all tiles but the first.
+#define BLOCK_M 128
+
+// How far ahead weights are fetched, in bytes: the loads alone do not keep enough
+// lines in flight when W comes from memory.
+#define AHEAD 4096
+
+// Operands from the first row and column of a block or a tile on.
+struct part {
+	float *dst;
+	size_t ldd;
+	const int8_t *a;
+	size_t stride;
+	const float *ascale;
+	const int32_t *start; // of a row's sums: what makes up for the bias of the weights
+	const int8_t *w;
+	const float *wscale, *bias;
+};
+
+// One tile of mr rows by np neighbouring panels. mr and np are constants where this
+// is inlined, so that the sums live in registers.
+INLINE void tile(const int mr, const int np, const struct part t)
+{
+	vi sum[ROWS][4 * PV];
+#pragma GCC unroll 16
+	for (int i = 0; i < mr; i++)
+#pragma GCC unroll 16
+		for (int j = 0; j < np * PV; j++)
+			sum[i][j] = SPLAT_INT(t.start[i]);
+
+	for (size_t c = 0; c < t.stride; c += GROUP) {
+#pragma GCC unroll 4
+		for (int p = 0; p < np; p++) {
+			const int8_t *w = t.w + (p * t.stride + c) * PANEL;
+			__builtin_prefetch(w + AHEAD);
+#pragma GCC unroll 4
+			for (int j = 0; j < PV; j++) {
+				weights b = load_weights(w + j * LANES * GROUP);
+#pragma GCC unroll 16
+				for (int i = 0; i < mr; i++)
+					sum[i][p * PV + j] = dot(sum[i][p * PV + j], b, splat_group(t.a + i * t.stride + c));
+			}
+		}
+	}
+
+#pragma GCC unroll 16
+	for (int i = 0; i < mr; i++)
+#pragma GCC unroll 16
+		for (int j = 0; j < np * PV; j++) {
+			vf scale = MUL(SPLAT(t.ascale[i]), LOAD(t.wscale + j * LANES));
+			vf s = MUL(TO_FLOAT(sum[i][j]), scale);
+			STORE(t.dst + i * t.ldd + j * LANES, t.bias ? ADD(s, LOAD(t.bias + j * LANES)) : s);
+		}
+}
+
+#define TILE(mr, np) \
+	TARGET static void tile_##mr##x##np(const struct part *t) { tile(mr, np, *t); }
+
+// One row takes four panels at once and two take two, for more streams of weights.
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1)
+TILE(1, 4) TILE(2, 2)
+#if ROWS == 8
+TILE(5, 1) TILE(6, 1) TILE(7, 1) TILE(8, 1)
+TILE(1, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2) TILE(7, 2) TILE(8, 2)
+#endif
+
+// By panels and rows.
+static void (*const tiles[5][ROWS + 1])(const struct part *t) = {
+#if ROWS == 8
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1},
+	[2] = {0, tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2, tile_7x2, tile_8x2},
+#else
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1},
+	[2] = {0, 0, tile_2x2},
+#endif
+	[4] = {0, tile_1x4},
+};
+
+// A tile whose panel has only cols columns in use.
+static void edge_tile(size_t rows, size_t cols, struct part t)
+{
+	float part[ROWS * PANEL], part_bias[PANEL] = {0};
+	float *dst = t.dst;
+	const size_t ldd = t.ldd;
+
+	t.dst = part;
+	t.ldd = PANEL;
+	if (t.bias)
+		t.bias = memcpy(part_bias, t.bias, cols * sizeof *t.bias);
+	tiles[1][rows](&t);
+	for (size_t i = 0; i < rows; i++)
+		memcpy(dst + i * ldd, part + i * PANEL, cols * sizeof *dst);
+}
+
+static size_t min(size_t a, size_t b) { return a < b ? a : b; }
+
+// One block of m rows by n columns.
+static void block(size_t m, size_t n, const struct part b)
+{
+	const size_t most = m == 1 ? 4 : m == 2 ? 2 : PANELS;
+
+	for (size_t j = 0, np; j < n; j += np * PANEL) {
+		np = j + most * PANEL <= n ? most : 1;
+		for (size_t i = 0, rows; i < m; i += rows) {
+			rows = min(ROWS, m - i);
+			const struct part t = {
+				b.dst + i * b.ldd + j, b.ldd, b.a + i * b.stride, b.stride, b.ascale + i, b.start + i,
+				b.w + j * b.stride, b.wscale + j, b.bias ? b.bias + j : NULL,
+			};
+			if (j + PANEL > n)
+				edge_tile(rows, n - j, t);
+			else
+				tiles[np][rows](&t);
+		}
+	}
+}
+
+// What the sum of a row of activations starts at when a WEIGHT_BIAS is added to
+// every weight.
+TARGET static int32_t start_of(const int8_t *a, size_t stride)
+{
+	int32_t sum = 0;
+	for (size_t c = 0; c < stride; c++)
+		sum += a[c];
+	return -WEIGHT_BIAS * sum;
+}
+
+void TIER(gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale, size_t m,
+                   const int8_t *w, const float *wscale, size_t n0, size_t n, size_t stride,
+                   const float *bias)
+{
+	int32_t start[BLOCK_M];
+
+	for (size_t i = 0; i < m; i += BLOCK_M) {
+		const size_t rows = min(BLOCK_M, m - i);
+		const struct part b = {
+			dst + i * ldd + n0, ldd, a + i * stride, stride, ascale + i, start,
+			w + n0 * stride, wscale + n0, bias ? bias + n0 : NULL,
+		};
+		for (size_t r = 0; r < rows; r++)
+			start[r] = start_of(b.a + r * stride, stride);
+		block(rows, n - n0, b);
+	}
+}

@@ -1,0 +1,81 @@
+// The loops that Go hands to a pool, one call each. Lengths and bounds have been
+// checked, and nothing is empty. k is the tier whose kernels run.
+
+#ifndef EARSHOT_JOBS_H
+#define EARSHOT_JOBS_H
+
+#include <stddef.h>
+
+#include "kernels.h"
+#include "pool.h"
+
+// A loop over an m × n result in blocks of rows × cols, row blocks outermost.
+struct grid {
+	size_t rows, cols;
+	size_t across; // blocks side by side
+	size_t tasks;
+};
+
+// Cuts an m × n result of a matrix product for the pool's threads. work is what it
+// costs in float32 multiply-adds.
+struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work);
+
+// How many tasks so much work, in the same unit, is worth.
+size_t tasks_of(const struct pool *, size_t work);
+
+static inline size_t min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t max(size_t a, size_t b) { return a > b ? a : b; }
+static inline size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
+
+// gemm_f32 of kernels.h for all columns
+void pool_gemm_f32(struct pool *, const struct kernels *k, float *dst, size_t ldd, const float *a,
+                   size_t lda, size_t m, const float *w, size_t kcap, size_t n, size_t depth,
+                   const float *bias);
+
+// quantize_i8 of x, [m, k] with ldx values from row to row, into a, [m, stride], and
+// ascale, [m]; then gemm_i8 of kernels.h for all columns
+void pool_gemm_i8(struct pool *, const struct kernels *k, float *dst, size_t ldd, const float *x,
+                  size_t ldx, size_t m, const int8_t *w, const float *wscale, size_t n, size_t depth,
+                  size_t stride, const float *bias, int8_t *a, float *ascale);
+
+// dst[r] = layer_norm(x[r]) for rows of n values that follow each other
+void pool_layer_norm_f32(struct pool *, const struct kernels *k, float *dst, const float *x,
+                         const float *gamma, const float *beta, size_t rows, size_t n, float eps);
+
+void pool_gelu_f32(struct pool *, const struct kernels *k, float *x, size_t n);
+
+void pool_add_f32(struct pool *, const struct kernels *k, float *dst, const float *x, size_t n);
+
+// The cache of one attention layer (KVCache in Go): for each of the heads, keys in
+// panels of 16 positions, [capacity/16][d][16], then values in panels of 16 of a
+// head's d columns, [ceil(d/16)][capacity][16]. capacity is a multiple of 16.
+struct kv {
+	float *data;
+	size_t heads, d, capacity;
+};
+
+// Overwrites positions at to at+n-1 with rows of k and v, [n, heads·d] each.
+void pool_put_kv(struct pool *, const struct kv *, size_t at, size_t n, const float *k, size_t ldk,
+                 const float *v, size_t ldv);
+
+// Neighbouring rows that attend over the first n positions of one cache; where they
+// are causal, each row after the first over one more.
+struct query {
+	const float *data;
+	size_t capacity, n, rows;
+	int causal;
+};
+
+// out[r, h·d…] = softmax(q[r, h·d…]·Kᵀ)·V for all heads h and all rows r of the
+// queries, which follow each other. weights, unless null, are the softmax's: row r,
+// head h at (r·heads + h)·ldw. scratch has `room` floats for each thread, at least n
+// of any query rounded up to 16.
+void pool_attend_f32(struct pool *, const struct kernels *k, float *out, size_t ldo, const float *q,
+                     size_t ldq, const struct query *queries, size_t count, size_t heads, size_t d,
+                     float *weights, size_t ldw, float *scratch, size_t room);
+
+// For tests and for measuring a loop that does nothing: adds 1 to hits[i] for each i
+// below n, after `turns` turns of an empty loop.
+void pool_probe(struct pool *, int *hits, size_t n, size_t turns);
+
+#endif

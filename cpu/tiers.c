@@ -1,0 +1,64 @@
+//go:build amd64 || arm64
+
+// The tables of kernels, and which of them this machine can run.
+
+#include "kernels.h"
+
+// A tier whose int8 products may be of another one than the rest.
+#define KERNELS(tier, products)           \
+	static const struct kernels products = { \
+		#products,                           \
+		&gemm_f32_rows_##tier,               \
+		gemm_f32_##tier,                     \
+		gemm_i8_##products,                  \
+		quantize_i8_##tier,                  \
+		softmax_f32_##tier,                  \
+		exp_sum_f32_##tier,                  \
+		layer_norm_f32_##tier,               \
+		gelu_f32_##tier,                     \
+		add_f32_##tier,                      \
+		scale_f32_##tier,                    \
+		argmax_f32_##tier,                   \
+		power_spectra_f32_##tier,            \
+		log10_f32_##tier,                    \
+		sigmoid_f32_##tier,                  \
+		relu_f32_##tier,                     \
+	};
+
+#if defined(__x86_64__)
+
+KERNELS(avx2, avx2)
+KERNELS(avx512, avx512)
+KERNELS(avx512, avx512vnni)
+
+static const struct kernels *const tiers[] = {&avx2, &avx512, &avx512vnni};
+
+// What the processor has and the system saves.
+static size_t supported(void)
+{
+	__builtin_cpu_init();
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+		return 0;
+	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+	    !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
+		return 1;
+	if (!__builtin_cpu_supports("avx512vnni"))
+		return 2;
+	return 3;
+}
+
+#elif defined(__aarch64__)
+
+KERNELS(neon, neon)
+
+static const struct kernels *const tiers[] = {&neon};
+
+static size_t supported(void) { return 1; }
+
+#endif
+
+const struct kernels *const *native_tiers(size_t *count)
+{
+	*count = supported();
+	return tiers;
+}

@@ -1,0 +1,147 @@
+// Sums of products of signed bytes, four to a lane of 32 bits, for the int8 kernels:
+// what is called a dot product instruction where there is one. As many lanes as
+// vec_f32.h has.
+//
+// Weights may be any bytes; activations are never −128. dot adds the product of
+// activations with weights + WEIGHT_BIAS.
+
+#ifndef EARSHOT_VEC_I8_H
+#define EARSHOT_VEC_I8_H
+
+#include "vec_f32.h"
+
+#include <stdint.h>
+
+#define GROUP 4
+#define WEIGHT_BIAS 0
+
+#if defined(EARSHOT_AVX512)
+
+typedef __m512i vi;
+
+#define SPLAT_INT(x) _mm512_set1_epi32(x)
+#define TO_FLOAT(v) _mm512_cvtepi32_ps(v)
+#define ROUND_INT(v) _mm512_cvtps_epi32(v) // to nearest, ties to even
+#define MAX_INT(a, b) _mm512_max_epi32(a, b)
+#define MAGNITUDE_BITS(v) _mm512_and_si512(_mm512_castps_si512(v), SPLAT_INT(INT32_MAX))
+#define STORE_INT(p, v) _mm512_storeu_si512(p, v)
+
+// The lanes, all within −128…127, as bytes.
+INLINE void store_bytes(int8_t *p, vi v) { _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(v)); }
+
+#if defined(EARSHOT_VNNI)
+
+// The instruction wants one operand unsigned: the weights, by flipping their sign.
+#undef WEIGHT_BIAS
+#define WEIGHT_BIAS 128
+
+typedef vi weights;
+
+INLINE weights load_weights(const int8_t *p)
+{
+	return _mm512_xor_si512(_mm512_loadu_si512(p), _mm512_set1_epi8(-128));
+}
+
+#define dot(sum, w, a) _mm512_dpbusd_epi32(sum, w, a)
+
+#else
+
+// As for AVX2 below; a's sign is turned under a mask.
+typedef struct {
+	vi abs;
+	__mmask64 negative;
+} weights;
+
+INLINE weights load_weights(const int8_t *p)
+{
+	vi w = _mm512_loadu_si512(p);
+	return (weights){_mm512_abs_epi8(w), _mm512_movepi8_mask(w)};
+}
+
+INLINE vi dot(vi sum, weights w, vi a)
+{
+	vi signed_a = _mm512_mask_sub_epi8(a, w.negative, _mm512_setzero_si512(), a);
+	vi pairs = _mm512_maddubs_epi16(w.abs, signed_a);
+	return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+}
+
+#endif
+
+#elif defined(__x86_64__)
+
+typedef __m256i vi;
+
+#define SPLAT_INT(x) _mm256_set1_epi32(x)
+#define TO_FLOAT(v) _mm256_cvtepi32_ps(v)
+#define ROUND_INT(v) _mm256_cvtps_epi32(v)
+#define MAX_INT(a, b) _mm256_max_epi32(a, b)
+#define MAGNITUDE_BITS(v) _mm256_and_si256(_mm256_castps_si256(v), SPLAT_INT(INT32_MAX))
+#define STORE_INT(p, v) _mm256_storeu_si256((vi *)(p), v)
+
+INLINE void store_bytes(int8_t *p, vi v)
+{
+	__m128i words = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+	_mm_storel_epi64((__m128i *)p, _mm_packs_epi16(words, words));
+}
+
+// There is only a product of unsigned with signed bytes: |w| times a with w's sign.
+// A pair of products, at most 2·128·127, fits the 16 bits that it is summed in.
+typedef struct {
+	vi w, abs;
+} weights;
+
+INLINE weights load_weights(const int8_t *p)
+{
+	vi w = _mm256_loadu_si256((const vi *)p);
+	return (weights){w, _mm256_abs_epi8(w)};
+}
+
+INLINE vi dot(vi sum, weights w, vi a)
+{
+	vi pairs = _mm256_maddubs_epi16(w.abs, _mm256_sign_epi8(a, w.w));
+	sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+	// Keeps gcc from interleaving so much that sums go to memory: 10 % faster.
+	__asm__("" : "+x"(sum));
+	return sum;
+}
+
+#elif defined(__aarch64__)
+
+typedef int32x4_t vi;
+typedef int8x16_t weights;
+
+#define SPLAT_INT(x) vdupq_n_s32(x)
+#define TO_FLOAT(v) vcvtq_f32_s32(v)
+#define ROUND_INT(v) vcvtnq_s32_f32(v)
+#define MAX_INT(a, b) vmaxq_s32(a, b)
+#define MAGNITUDE_BITS(v) vandq_s32(vreinterpretq_s32_f32(v), SPLAT_INT(INT32_MAX))
+#define STORE_INT(p, v) vst1q_s32(p, v)
+
+INLINE void store_bytes(int8_t *p, vi v)
+{
+	int16x4_t words = vmovn_s32(v);
+	int8x8_t bytes = vmovn_s16(vcombine_s16(words, words));
+	memcpy(p, &bytes, LANES);
+}
+
+#define load_weights(p) vld1q_s8(p)
+
+// A pair of products fits 16 bits.
+INLINE vi dot(vi sum, weights w, vi a)
+{
+	int8x16_t b = vreinterpretq_s8_s32(a);
+	int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(b)), high = vmull_high_s8(w, b);
+	return vpadalq_s16(sum, vpaddq_s16(low, high));
+}
+
+#endif
+
+// Four neighbouring bytes in every lane.
+INLINE vi splat_group(const int8_t *p)
+{
+	int32_t group;
+	memcpy(&group, p, GROUP);
+	return SPLAT_INT(group);
+}
+
+#endif
