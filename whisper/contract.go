@@ -49,6 +49,16 @@ type Decoder interface {
 	Begin(ctx context.Context, audios []Encoded, opts SessionOptions) (Session, error)
 }
 
+// Joiner is a Decoder that takes several of its sessions a step further together, so
+// that weights are read once for all of them.
+type Joiner interface {
+	// StepAll gives each session, and each at most once, its inputs, and returns what
+	// Step would have. The results are valid until the next StepAll, and each only
+	// until the next call of its session. A refused input in one of them changes
+	// nothing in any; after any other error all are good for Close only.
+	StepAll(ctx context.Context, sessions []Session, in [][]Input) ([]Output, error)
+}
+
 // SessionOptions say what a session must be able to return.
 type SessionOptions struct {
 	// Alignment asks for the cross-attention weights of these heads with every

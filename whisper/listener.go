@@ -14,6 +14,10 @@ type Listener struct {
 	// Context gives the text of a piece to the next. It helps names and feeds loops,
 	// so it is off by default; doubtful text is never fed back.
 	Context bool
+	// Room is how much may be decoded at the same time by Pieces, in positions of the
+	// decoder's caches, of audio and of text: each takes 2·L·D values. 0 is one piece
+	// at a time.
+	Room int
 
 	language string // of the recording, as far as it was well heard
 	before   string // text of the piece before, if that was good
@@ -32,6 +36,25 @@ type Span struct{ Start, End float64 }
 // Piece transcribes one piece of up to 30 s; breaks are Options.Breaks. Where the
 // language changes inside, the piece is transcribed in parts.
 func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float64) (Heard, error) {
+	p, err := l.prepare(ctx, samples, breaks)
+	if err != nil {
+		return Heard{}, err
+	}
+	return l.decode(ctx, p)
+}
+
+// prepared is a piece, or a part of one, that is encoded and whose language is known.
+type prepared struct {
+	samples    []float32
+	opts       Options
+	encoded    Encoded
+	encodeTime time.Duration
+	rest       *prepared // what follows in another language, or nil
+	restAt     float64   // second at which it begins
+}
+
+// prepare does with a piece what has to be done in the order of the pieces.
+func (l *Listener) prepare(ctx context.Context, samples []float32, breaks []float64) (*prepared, error) {
 	opts := l.Options
 	opts.Breaks = breaks
 	if !opts.Timestamps && !opts.NoGuards { // a window that the next one overlaps may end anywhere
@@ -40,63 +63,74 @@ func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float
 	start := time.Now()
 	enc, err := l.Engine.Encode(ctx, samples, opts)
 	if err != nil {
-		return Heard{}, err
+		return nil, err
 	}
 	if opts.Language == "" {
 		var change int
 		if opts.Language, change, err = l.languageIn(ctx, enc, samples); err != nil {
-			return Heard{}, err
+			return nil, err
 		}
 		if change > 0 {
-			return l.parts(ctx, samples, change, opts)
+			return l.prepareParts(ctx, samples, change, opts)
 		}
 	}
-	return l.decode(ctx, enc, samples, opts, time.Since(start))
+	return &prepared{samples: samples, opts: opts, encoded: enc, encodeTime: time.Since(start)}, nil
 }
 
-// decode is a piece from its encoding on.
-func (l *Listener) decode(ctx context.Context, enc Encoded, samples []float32, opts Options, encodeTime time.Duration) (Heard, error) {
-	if l.Context {
-		opts.context = l.before
-	}
-	r, err := l.Engine.Decode(ctx, enc, samples, opts)
-	if err != nil {
-		return Heard{}, err
-	}
-	r.EncodeTime += encodeTime
-	h, err := l.cover(ctx, samples, opts, r)
-	l.before = ""
-	if err == nil && h.Dropped == "" && h.good() {
-		l.before = h.Text
-	}
-	return h, err
-}
-
-// parts transcribes a piece in which another language begins at a sample. With
+// prepareParts prepares a piece in which another language begins at a sample. With
 // timestamps the second part is left to the next window.
-func (l *Listener) parts(ctx context.Context, samples []float32, change int, opts Options) (Heard, error) {
+func (l *Listener) prepareParts(ctx context.Context, samples []float32, change int, opts Options) (*prepared, error) {
 	at := float64(change) / SampleRate
 	first := *l
 	first.Options.Language = opts.Language
-	h, err := first.Piece(ctx, samples[:change], upTo(opts.Breaks, at)...)
+	p, err := first.prepare(ctx, samples[:change], upTo(opts.Breaks, at))
 	if err != nil || opts.Timestamps {
+		return p, err
+	}
+	p.restAt = at
+	p.rest, err = l.prepare(ctx, samples[change:], behind(opts.Breaks, at))
+	return p, err
+}
+
+// decode is what is left to do with a piece.
+func (l *Listener) decode(ctx context.Context, p *prepared) (Heard, error) {
+	h, err := l.decodePart(ctx, p)
+	if err != nil || p.rest == nil {
 		return h, err
 	}
 	l.before = "" // no context over a change of language
-	rest, err := l.Piece(ctx, samples[change:], behind(opts.Breaks, at)...)
+	rest, err := l.decode(ctx, p.rest)
 	if err != nil {
 		return h, err
 	}
-	h.add(rest.Result, at)
-	h.Done = at + rest.Done
+	h.add(rest.Result, p.restAt)
+	h.Done = p.restAt + rest.Done
 	if h.Dropped != "" {
 		h.Dropped = rest.Dropped
 	}
 	h.Coverage = min(h.Coverage, rest.Coverage)
 	for _, u := range rest.Uncovered {
-		h.Uncovered = append(h.Uncovered, Span{u.Start + at, u.End + at})
+		h.Uncovered = append(h.Uncovered, Span{u.Start + p.restAt, u.End + p.restAt})
 	}
 	return h, nil
+}
+
+func (l *Listener) decodePart(ctx context.Context, p *prepared) (Heard, error) {
+	opts := p.opts
+	if l.Context {
+		opts.context = l.before
+	}
+	r, err := l.Engine.Decode(ctx, p.encoded, p.samples, opts)
+	if err != nil {
+		return Heard{}, err
+	}
+	r.EncodeTime += p.encodeTime
+	h, err := l.cover(ctx, p.samples, opts, r)
+	l.before = ""
+	if err == nil && h.Dropped == "" && h.good() {
+		l.before = h.Text
+	}
+	return h, err
 }
 
 // upTo and behind are the times on either side of at; those behind count from there.

@@ -50,15 +50,16 @@ func (noFeatures) LogMel([]float32, int) []float32 { return nil }
 
 func (s *stub) Encode(context.Context, Mel) (Encoded, error) {
 	s.window++
-	return Encoded{Positions: 1500, Data: make([]float32, 1500)}, nil
+	return Encoded{Positions: 1500, Data: slices.Repeat([]float32{float32(s.window)}, 1500)}, nil
 }
 
-func (s *stub) Begin(_ context.Context, _ []Encoded, opts SessionOptions) (Session, error) {
-	return &stubSession{stub: s, sequences: [][]int{nil}}, nil
+func (s *stub) Begin(_ context.Context, audios []Encoded, opts SessionOptions) (Session, error) {
+	return &stubSession{stub: s, window: int(audios[0].Data[0]), sequences: [][]int{nil}}, nil
 }
 
 type stubSession struct {
 	*stub
+	window    int
 	sequences [][]int
 }
 

@@ -52,7 +52,7 @@ type listener struct {
 func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	h := &heard{name: in.name}
 	count := &counter{Source: in.mono, ctx: ctx}
-	state := &whisper.Listener{Engine: l.engine, Options: l.options}
+	state := &whisper.Listener{Engine: l.engine, Options: l.options, Room: roomBytes / bytesPerPosition(l.engine.Dims)}
 	var err error
 	if l.sequential {
 		err = state.Sequential(ctx, count, func(w whisper.Heard, start float64) error {
@@ -65,29 +65,44 @@ func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	return h, err
 }
 
+// roomBytes is what the caches of all pieces that are decoded at the same time may
+// take, and bytesPerPosition what a position of them takes: a key and a value, in
+// float32, of each of the decoder's layers.
+const roomBytes = 48 << 20
+
+func bytesPerPosition(d whisper.Dims) int { return 2 * 4 * d.TextLayers * d.TextState }
+
 // pieces transcribes the stretches in which someone speaks, or, without speech
 // detection, all of the recording.
 func (l *listener) pieces(ctx context.Context, h *heard, state *whisper.Listener, src *counter) error {
-	pieces := vad.Pieces(src, longestPiece)
-	if l.detector != nil {
-		l.detector.Reset()
-		pieces = vad.Speech(src, l.detector, fileOptions())
-	}
-	for piece, readErr := range pieces {
-		if len(piece.Samples) > 0 {
-			w, err := state.Piece(ctx, piece.Samples, breaks(&piece)...)
-			if err != nil {
-				return fmt.Errorf("%s: %w", h.name, err)
+	return state.Pieces(ctx, func(ctx context.Context, more func(whisper.Piece) bool) error {
+		src.ctx = ctx
+		pieces := vad.Pieces(src, longestPiece)
+		if l.detector != nil {
+			l.detector.Reset()
+			pieces = vad.Speech(src, l.detector, fileOptions())
+		}
+		for piece, err := range pieces {
+			if len(piece.Samples) > 0 && !more(l.piece(h, piece, src.samples)) {
+				return nil
 			}
-			if err := l.take(h, w, src.samples, realTime(&piece)); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-		if readErr != nil {
-			return readErr
+		return nil
+	})
+}
+
+// piece is a piece of a recording of which so many samples have been read.
+func (l *listener) piece(h *heard, p vad.Piece, samples int) whisper.Piece {
+	place := realTime(p.Spans, len(p.Samples))
+	return whisper.Piece{Samples: p.Samples, Breaks: breaks(&p), Done: func(w whisper.Heard, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
 		}
-	}
-	return nil
+		return l.take(h, w, samples, place)
+	}}
 }
 
 // longestPiece leaves 0.3 s of the window for the silence that the model needs to
@@ -113,11 +128,12 @@ func breaks(p *vad.Piece) []float64 {
 	return at
 }
 
-// realTime maps seconds of a piece to seconds of the recording.
-func realTime(p *vad.Piece) func(start, end float64) (float64, float64) {
+// realTime maps seconds of a piece of so many samples to seconds of the recording.
+func realTime(spans []vad.Span, samples int) func(start, end float64) (float64, float64) {
+	p := vad.Piece{Spans: spans}
 	return func(start, end float64) (float64, float64) {
-		from := min(max(0, int(start*whisper.SampleRate)), len(p.Samples)-1)
-		to := min(max(from+1, int(end*whisper.SampleRate)), len(p.Samples))
+		from := min(max(0, int(start*whisper.SampleRate)), samples-1)
+		to := min(max(from+1, int(end*whisper.SampleRate)), samples)
 		a, b := p.Interval(from, to)
 		return float64(a) / whisper.SampleRate, float64(b) / whisper.SampleRate
 	}

@@ -29,8 +29,7 @@ type said struct {
 type stub struct {
 	tok    *token.Tokenizer
 	script func(window []float32, prompt string) said
-	window []float32 // the last one encoded
-	count  int       // of windows encoded
+	count  int // of windows encoded
 	heard  func(window []float32)
 }
 
@@ -65,7 +64,7 @@ func newRig(t *testing.T, script func(window []float32, prompt string) said, f t
 		flags: f, formats: formats,
 		listener: listener{
 			engine: &whisper.Engine{
-				Dims:      whisper.Dims{Mels: 80, AudioCtx: 1500, AudioState: 1, AudioHeads: 1, Vocab: tok.Vocab(), TextCtx: 448, TextState: 1, TextHeads: 1, TextLayers: 1},
+				Dims:      whisper.Dims{Mels: 80, AudioCtx: 1500, AudioState: 320, AudioHeads: 1, Vocab: tok.Vocab(), TextCtx: 448, TextState: 1, TextHeads: 1, TextLayers: 1},
 				Tokenizer: tok, Features: r.stub, Encoder: r.stub, Decoder: r.stub,
 				AlignmentHeads: []whisper.Head{{Layer: 0, Head: 0}},
 			},
@@ -89,26 +88,27 @@ func (r *rig) read(t *testing.T, f export.Format) export.Transcript {
 	return got
 }
 
-// LogMel hears the samples of the next window.
+// LogMel hears the samples of the next window. They are the features, and what the
+// window is encoded to, so that each session knows its own.
 func (s *stub) LogMel(samples []float32, _ int) []float32 {
-	s.window = slices.Clone(samples)
 	s.count++
 	if s.heard != nil {
-		s.heard(s.window)
+		s.heard(samples)
 	}
-	return nil
+	return slices.Clone(samples)
 }
 
-func (s *stub) Encode(context.Context, whisper.Mel) (whisper.Encoded, error) {
-	return whisper.Encoded{Positions: 1500, Data: make([]float32, 1500)}, nil
+func (s *stub) Encode(_ context.Context, mel whisper.Mel) (whisper.Encoded, error) {
+	return whisper.Encoded{Positions: 1500, Data: mel.Data}, nil
 }
 
-func (s *stub) Begin(context.Context, []whisper.Encoded, whisper.SessionOptions) (whisper.Session, error) {
-	return &stubSession{stub: s, sequences: [][]int{nil}}, nil
+func (s *stub) Begin(_ context.Context, audios []whisper.Encoded, _ whisper.SessionOptions) (whisper.Session, error) {
+	return &stubSession{stub: s, window: audios[0].Data, sequences: [][]int{nil}}, nil
 }
 
 type stubSession struct {
 	*stub
+	window    []float32
 	sequences [][]int
 }
 

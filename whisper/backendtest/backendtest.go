@@ -43,6 +43,7 @@ func Run(t *testing.T, m *weights.Model, b Backend) {
 		{"alignment", s.alignment},
 		{"prompt at once or by token", s.promptPieces},
 		{"company does not matter", s.company},
+		{"sessions together", s.sessionsTogether},
 		{"select", s.selects},
 		{"draft is taken back", s.takesBack},
 		{"to the last position", s.lastPosition},

@@ -1,6 +1,9 @@
 package oncpu
 
-import "earshot/cpu"
+import (
+	"earshot/cpu"
+	"earshot/whisper"
+)
 
 // Caches are kept from window to window, since a large model's are tens of
 // megabytes, and from beam to beam.
@@ -19,12 +22,12 @@ func (d *Decoder) newAudio(positions int) *audio {
 }
 
 // newSequence returns an empty sequence.
-func (d *Decoder) newSequence(a *audio) *sequence {
+func (d *Decoder) newSequence(a *audio, heads []whisper.Head) *sequence {
 	s := pop(&d.freeSequences)
 	if s == nil {
 		s = &sequence{}
 	}
-	s.audio, s.length = a, 0
+	s.audio, s.heads, s.length = a, heads, 0
 	return s
 }
 
@@ -57,7 +60,7 @@ func (d *Decoder) hold(s *sequence, at, n int) {
 
 // clone returns a copy of s.
 func (d *Decoder) clone(s *sequence) *sequence {
-	c := d.newSequence(s.audio)
+	c := d.newSequence(s.audio, s.heads)
 	if s.length > 0 {
 		d.hold(c, 0, s.caches[0].Capacity())
 		c.length = s.length

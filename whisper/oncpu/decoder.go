@@ -21,6 +21,7 @@ type Decoder struct {
 	kv            []float32 // [P, 2D]
 	freeAudios    []*audio
 	freeSequences []*sequence
+	joined        session // for the time of a StepAll: the sequences of all its sessions
 }
 
 type decoderBlock struct {
@@ -57,17 +58,62 @@ func (d *Decoder) Begin(ctx context.Context, audios []whisper.Encoded, opts whis
 	if err := whisper.CheckBegin(d.dims, audios, opts); err != nil {
 		return nil, err
 	}
-	s := &session{dec: d, options: opts}
+	s := &session{dec: d}
 	for _, enc := range audios {
 		a := d.newAudio(enc.Positions)
 		s.audios = append(s.audios, a)
-		s.sequences = append(s.sequences, d.newSequence(a))
+		s.sequences = append(s.sequences, d.newSequence(a, opts.Alignment))
 		if err := d.listen(ctx, a, enc); err != nil {
 			s.Close()
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// StepAll implements whisper.Joiner: for the time of a step the sequences of all
+// sessions are those of one.
+func (d *Decoder) StepAll(ctx context.Context, sessions []whisper.Session, in [][]whisper.Input) ([]whisper.Output, error) {
+	all := &d.joined
+	all.dec, all.sequences = d, all.sequences[:0]
+	defer func() { clear(all.sequences) }() // they belong to their sessions
+	var inputs []whisper.Input
+	for i := range sessions {
+		s := sessions[i].(*session)
+		if err := s.check(in[i]); err != nil {
+			return nil, err
+		}
+		for _, x := range in[i] {
+			x.Sequence += len(all.sequences)
+			inputs = append(inputs, x)
+		}
+		all.sequences = append(all.sequences, s.sequences...)
+	}
+	out, err := all.Step(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return share(out, in), nil
+}
+
+// share gives each session the rows that it asked for.
+func share(all whisper.Output, in [][]whisper.Input) []whisper.Output {
+	out := make([]whisper.Output, len(in))
+	at := 0
+	for i := range in {
+		from := at
+		for _, x := range in[i] {
+			at += x.Rows
+		}
+		if at == from {
+			continue
+		}
+		out[i].Logits = all.Logits[from:at]
+		if len(all.Alignment) > 0 && len(all.Alignment[from]) > 0 {
+			out[i].Alignment = all.Alignment[from:at]
+		}
+	}
+	return out
 }
 
 // audio is one window's cross-attention cache, shared by all sequences that listen

@@ -11,7 +11,6 @@ import (
 // session implements whisper.Session.
 type session struct {
 	dec       *Decoder
-	options   whisper.SessionOptions
 	audios    []*audio
 	sequences []*sequence
 	scratch   stepScratch
@@ -20,6 +19,7 @@ type session struct {
 // sequence is one token sequence with its self-attention cache.
 type sequence struct {
 	audio  *audio
+	heads  []whisper.Head // whose alignment is wanted; nil for none
 	length int            // tokens held
 	caches []*cpu.KVCache // by layer; nil while empty
 }
@@ -49,11 +49,7 @@ type stepScratch struct {
 
 // Step implements whisper.Session.
 func (s *session) Step(ctx context.Context, in []whisper.Input) (whisper.Output, error) {
-	s.scratch.lengths = s.scratch.lengths[:0]
-	for _, seq := range s.sequences {
-		s.scratch.lengths = append(s.scratch.lengths, seq.length)
-	}
-	if err := whisper.CheckStep(s.dec.dims, s.scratch.lengths, in); err != nil {
+	if err := s.check(in); err != nil {
 		return whisper.Output{}, err
 	}
 	wanted := s.take(in)
@@ -67,6 +63,14 @@ func (s *session) Step(ctx context.Context, in []whisper.Input) (whisper.Output,
 	}
 	s.logits(wanted)
 	return s.scratch.out, nil
+}
+
+func (s *session) check(in []whisper.Input) error {
+	s.scratch.lengths = s.scratch.lengths[:0]
+	for _, seq := range s.sequences {
+		s.scratch.lengths = append(s.scratch.lengths, seq.length)
+	}
+	return whisper.CheckStep(s.dec.dims, s.scratch.lengths, in)
 }
 
 // take puts the inputs into the sequences and lists their tokens, and what they
@@ -151,14 +155,14 @@ func (s *session) crossAttend(layer int, out, q []float32) {
 		from += query.Rows
 	}
 	aligned := func(h whisper.Head) bool { return h.Layer == layer }
-	if len(s.scratch.out.Alignment) == 0 || !slices.ContainsFunc(s.options.Alignment, aligned) {
+	if len(s.scratch.out.Alignment) == 0 || !slices.ContainsFunc(s.scratch.rows, func(r row) bool { return slices.ContainsFunc(r.seq.heads, aligned) }) {
 		s.dec.pool.AttendF32(out, width, q, width, s.scratch.cross, nil, 0)
 		return
 	}
 	heads, longest := s.dec.dims.TextHeads, s.longest()
 	s.dec.pool.AttendF32(out, width, q, width, s.scratch.cross, s.scratch.weights, longest)
 	for i, r := range s.scratch.rows {
-		for j, h := range s.options.Alignment {
+		for j, h := range r.seq.heads {
 			if r.wanted >= 0 && aligned(h) {
 				n := r.seq.audio.positions
 				copy(s.scratch.out.Alignment[r.wanted][j*n:(j+1)*n], s.scratch.weights[(i*heads+h.Head)*longest:])
@@ -198,27 +202,32 @@ func (s *session) grow(wanted int) {
 	}
 
 	t.out.Alignment = t.out.Alignment[:0]
-	if s.options.Alignment == nil {
+	size := 0
+	for _, r := range t.rows {
+		if r.wanted >= 0 {
+			size += len(r.seq.heads) * r.seq.audio.positions
+		}
+	}
+	if size == 0 {
 		return
 	}
-	heads := len(s.options.Alignment)
 	t.weights = atLeast(t.weights, rows*d.TextHeads*s.longest())
-	t.alignment = atLeast(t.alignment, wanted*heads*s.longest())
+	t.alignment = atLeast(t.alignment, size)
 	rest := t.alignment
 	for _, r := range t.rows {
 		if r.wanted >= 0 {
-			n := heads * r.seq.audio.positions
+			n := len(r.seq.heads) * r.seq.audio.positions
 			t.out.Alignment = append(t.out.Alignment, rest[:n])
 			rest = rest[n:]
 		}
 	}
 }
 
-// longest is the number of positions of the longest audio.
+// longest is the number of positions of the longest audio that rows listen to.
 func (s *session) longest() int {
 	n := 0
-	for _, a := range s.audios {
-		n = max(n, a.positions)
+	for _, r := range s.scratch.rows {
+		n = max(n, r.seq.audio.positions)
 	}
 	return n
 }

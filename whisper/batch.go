@@ -1,0 +1,148 @@
+package whisper
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+)
+
+// Piece is a stretch of a recording that is transcribed in one go.
+type Piece struct {
+	Samples []float32 // up to 30 s of 16 kHz; may be used again when the next piece is asked for
+	Breaks  []float64 // see Options
+	// Done is called with what was heard, or why nothing was, by the caller of Pieces and
+	// in order. Its error ends the transcription.
+	Done func(Heard, error) error
+}
+
+// Pieces does what Piece does for all pieces of a recording, with the same results.
+// As far as there is Room several are decoded at a time, while the next one is read
+// and encoded.
+//
+// read hands the pieces in, and ends when it is told that no more are wanted or its
+// context ends. It runs on a goroutine of its own, but not beyond Pieces. Its error is
+// returned when all that it handed in is done.
+func (l *Listener) Pieces(ctx context.Context, read func(ctx context.Context, more func(Piece) bool) error) error {
+	if l.Context || l.Room <= 0 { // a piece has to wait for the text before it
+		return l.inTurn(ctx, read)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	b := newBatch(l)
+	var readErr error
+	go func() {
+		defer close(b.flights)
+		readErr = read(ctx, func(p Piece) bool { return b.send(ctx, p) })
+	}()
+	var failed error
+	for f := range b.flights {
+		<-f.landed
+		if failed != nil {
+			continue // until all goroutines have ended
+		}
+		if failed = f.done(f.heard, f.err); failed != nil {
+			stop()
+		}
+		b.told.Add(1)
+	}
+	l.language = b.language
+	if failed != nil {
+		return failed
+	}
+	return readErr
+}
+
+// inTurn is Pieces for one piece at a time.
+func (l *Listener) inTurn(ctx context.Context, read func(context.Context, func(Piece) bool) error) error {
+	var failed error
+	readErr := read(ctx, func(p Piece) bool {
+		failed = p.Done(l.Piece(ctx, p.Samples, p.Breaks...))
+		return failed == nil && ctx.Err() == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return readErr
+}
+
+// batch is Pieces at work.
+type batch struct {
+	Listener // prepares one piece after the other
+	engines  *batchEngine
+	room     *room
+	flights  chan *flight // in order
+	sent     int64        // pieces sent off
+	told     atomic.Int64 // pieces whose Done was called
+}
+
+// flight is a piece on its way; heard and err are there when it has landed.
+type flight struct {
+	done   func(Heard, error) error
+	heard  Heard
+	err    error
+	landed chan struct{}
+}
+
+// maxFlights bounds how many results wait for a piece that takes longer than those
+// behind it.
+const maxFlights = 16
+
+func newBatch(l *Listener) *batch {
+	b := &batch{Listener: *l, engines: newBatchEngine(l.Engine), room: newRoom(l.Room), flights: make(chan *flight, maxFlights)}
+	b.Engine = b.engines.seat()
+	return b
+}
+
+// send prepares a piece and leaves the rest to a goroutine. It returns false when no
+// more are wanted.
+func (b *batch) send(ctx context.Context, piece Piece) bool {
+	f := &flight{done: piece.Done, landed: make(chan struct{})}
+	p, err := b.prepare(ctx, slices.Clone(piece.Samples), piece.Breaks)
+	if err != nil {
+		f.err = err
+		close(f.landed)
+	} else {
+		b.decode(ctx, f, p)
+	}
+	b.sent++
+	b.flights <- f
+	return ctx.Err() == nil
+}
+
+// decode decodes a piece on a goroutine of its own when there is room.
+func (b *batch) decode(ctx context.Context, f *flight, p *prepared) {
+	for part := p; part != nil; part = part.rest {
+		part.opts.Partial = b.partial(b.sent)
+	}
+	one := b.Listener
+	one.Engine = b.engines.seat()
+	size := p.size(b.Engine)
+	b.room.take(size)
+	go func() {
+		defer close(f.landed)
+		defer b.room.give(size)
+		f.heard, f.err = one.decode(ctx, p)
+	}()
+}
+
+// partial is Options.Partial for a piece. Of several only the one that is told next
+// shows its text.
+func (b *batch) partial(number int64) func(string) {
+	if b.Options.Partial == nil {
+		return nil
+	}
+	return func(text string) {
+		if b.told.Load() == number {
+			b.Options.Partial(text)
+		}
+	}
+}
+
+// size is what decoding the piece takes of Listener.Room.
+func (p *prepared) size(e *Engine) int {
+	if p == nil {
+		return 0
+	}
+	own := p.encoded.Positions + max(1, p.opts.Beam)*min(e.Dims.TextCtx, capFor(len(p.samples)))
+	return max(own, p.rest.size(e)) // the parts of a piece are decoded one after the other
+}
