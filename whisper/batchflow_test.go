@@ -179,7 +179,7 @@ func TestSeats(t *testing.T) {
 	}()
 	select {
 	case <-done:
-		t.Error("a step was made without the second seat")
+		t.Fatal("a step was made without the second seat")
 	case <-time.After(20 * time.Millisecond):
 	}
 	if second.Close() != nil || second.Close() != nil {
