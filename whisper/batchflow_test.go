@@ -256,6 +256,24 @@ func TestPiecesInterrupted(t *testing.T) {
 	}
 }
 
+// sameMemory is an extractor that writes its results over each other.
+type sameMemory []float32
+
+func (s sameMemory) LogMel(samples []float32, _ int) []float32 {
+	copy(s, samples)
+	return s
+}
+
+// TestFeaturesAreTheCallers sees that features last until they are encoded, whoever
+// computes others in between.
+func TestFeaturesAreTheCallers(t *testing.T) {
+	b := newBatchEngine(&Engine{Features: make(sameMemory, 1)})
+	first, second := b.LogMel([]float32{1}, 1), b.LogMel([]float32{2}, 1)
+	if first[0] != 1 || second[0] != 2 {
+		t.Errorf("got %v and %v", first, second)
+	}
+}
+
 // TestPartialOfTheNext sees that partial texts come of one piece at a time, in order.
 func TestPartialOfTheNext(t *testing.T) {
 	_, e := newWatched(t)
