@@ -250,7 +250,7 @@ func TestPiecesInterrupted(t *testing.T) {
 		if len(out.texts) < 5 || len(out.texts) > 5+maxFlights+2 || !slices.Equal(out.texts, numbers(len(out.texts))) {
 			t.Errorf("room %d: %q", room, out.texts)
 		}
-		if room > 0 && !errors.Is(err, context.Canceled) || w.open != 0 {
+		if !errors.Is(err, context.Canceled) || w.open != 0 {
 			t.Errorf("room %d: got %v, %d sessions left open", room, err, w.open)
 		}
 	}
