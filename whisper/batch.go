@@ -17,7 +17,7 @@ type Piece struct {
 
 // Pieces does what Piece does for all pieces of a recording, with the same results.
 // As far as there is Room several are decoded at a time, while the next one is read
-// and encoded.
+// and encoded; the times taken by each then hold those of others.
 //
 // read hands the pieces in, and ends when it is told that no more are wanted or its
 // context ends. It runs on a goroutine of its own, but not beyond Pieces. Its error is
@@ -32,7 +32,9 @@ func (l *Listener) Pieces(ctx context.Context, read func(ctx context.Context, mo
 	var readErr error
 	go func() {
 		defer close(b.flights)
-		readErr = read(ctx, func(p Piece) bool { return b.send(ctx, p) })
+		if readErr = read(ctx, func(p Piece) bool { return b.send(ctx, p) }); readErr == nil {
+			readErr = ctx.Err() // it may have ended for that
+		}
 	}()
 	var failed error
 	for f := range b.flights {
@@ -57,7 +59,7 @@ func (l *Listener) inTurn(ctx context.Context, read func(context.Context, func(P
 	var failed error
 	readErr := read(ctx, func(p Piece) bool {
 		failed = p.Done(l.Piece(ctx, p.Samples, p.Breaks...))
-		return failed == nil && ctx.Err() == nil
+		return failed == nil
 	})
 	if failed != nil {
 		return failed
@@ -102,15 +104,15 @@ func (b *batch) send(ctx context.Context, piece Piece) bool {
 		f.err = err
 		close(f.landed)
 	} else {
-		b.decode(ctx, f, p)
+		b.launch(ctx, f, p)
 	}
 	b.sent++
 	b.flights <- f
 	return ctx.Err() == nil
 }
 
-// decode decodes a piece on a goroutine of its own when there is room.
-func (b *batch) decode(ctx context.Context, f *flight, p *prepared) {
+// launch decodes a piece on a goroutine of its own when there is room.
+func (b *batch) launch(ctx context.Context, f *flight, p *prepared) {
 	for part := p; part != nil; part = part.rest {
 		part.opts.Partial = b.partial(b.sent)
 	}
