@@ -120,7 +120,8 @@ type attendArgs struct {
 //
 // Softmax is [SoftmaxF32] with its rules for NaN and −Inf, except that the sum
 // divides the result. A row's result has the same bits in any company and whatever
-// the caches' capacities are. out must not overlap q.
+// the caches' capacities are. out may be q, with the same ldo and ldq; else they must not
+// overlap.
 func (p *Pool) AttendF32(out []float32, ldo int, q []float32, ldq int, queries []Query, weights []float32, ldw int) {
 	a := attendArgs{out: out, ldo: ldo, q: q, ldq: ldq, queries: queries, weights: weights, ldw: ldw}
 	if a.check(); a.rows == 0 {

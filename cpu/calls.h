@@ -27,6 +27,11 @@ static inline void quantize_i8(const struct kernels *t, int8_t *dst, size_t stri
 
 static inline void softmax_f32(const struct kernels *t, float *x, size_t n) { t->softmax_f32(x, n); }
 
+static inline float log_sum_exp_f32(const struct kernels *t, const float *x, size_t n)
+{
+	return t->log_sum_exp_f32(x, n);
+}
+
 static inline void layer_norm_f32(const struct kernels *t, float *dst, const float *x, const float *gamma,
                                   const float *beta, size_t n, float eps)
 {

@@ -20,6 +20,7 @@ struct kernels {
 	                    size_t m, size_t k);
 	void (*softmax_f32)(float *x, size_t n);
 	float (*exp_sum_f32)(float *x, size_t n);
+	float (*log_sum_exp_f32)(const float *x, size_t n);
 	void (*layer_norm_f32)(float *dst, const float *x, const float *gamma, const float *beta,
 	                       size_t n, float eps);
 	void (*gelu_f32)(float *x, size_t n);
@@ -50,6 +51,7 @@ const struct kernels *const *native_tiers(size_t *count);
 	                        size_t ldx, size_t m, size_t k);                                \
 	void softmax_f32_##tier(float *x, size_t n);                                            \
 	float exp_sum_f32_##tier(float *x, size_t n);                                           \
+	float log_sum_exp_f32_##tier(const float *x, size_t n);                                 \
 	void layer_norm_f32_##tier(float *dst, const float *x, const float *gamma,              \
 	                           const float *beta, size_t n, float eps);                     \
 	void gelu_f32_##tier(float *x, size_t n);                                               \

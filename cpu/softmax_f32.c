@@ -1,7 +1,7 @@
 //go:build amd64 || arm64
 
-// x[i] = exp(x[i]-max), in place, returning Σ exp(x[j]-max); and softmax, which is
-// their quotient
+// x[i] = exp(x[i]-max), in place, returning Σ exp(x[j]-max); softmax, which is their
+// quotient; and log Σ exp(x[j])
 
 #include "exp_f32.h"
 #include "kernels.h"
@@ -39,4 +39,36 @@ void TIER(softmax_f32)(float *x, size_t n)
 	const float sum = TIER(exp_sum_f32)(x, n);
 	if (sum != 0)
 		TIER(scale_f32)(x, n, 1 / sum);
+}
+
+#define CHAINS 4 // additions in flight
+
+TARGET float TIER(log_sum_exp_f32)(const float *x, size_t n)
+{
+	const size_t step = CHAINS * LANES, whole = n / step * step;
+
+	vf tops[CHAINS], sums[CHAINS];
+	for (int c = 0; c < CHAINS; c++) {
+		tops[c] = SPLAT(-INFINITY);
+		sums[c] = SPLAT(0);
+	}
+	for (size_t i = 0; i < whole; i += step)
+		for (int c = 0; c < CHAINS; c++)
+			tops[c] = MAX_NUM(LOAD(x + i + c * LANES), tops[c]);
+	float max = -INFINITY;
+	for (int c = 0; c < CHAINS; c++)
+		max = fmaxf(max, max_lanes(tops[c]));
+	for (size_t i = whole; i < n; i++)
+		max = fmaxf(max, x[i]);
+	if (max == -INFINITY) // all masked, or no number among them
+		max = 0;
+
+	for (size_t i = 0; i < whole; i += step)
+		for (int c = 0; c < CHAINS; c++)
+			sums[c] = ADD(sums[c], exp_nonpositive(SUB(LOAD(x + i + c * LANES), SPLAT(max))));
+	for (size_t i = whole; i < n; i += LANES) {
+		vf rest = i + LANES <= n ? LOAD(x + i) : load_tail(x + i, n - i, -INFINITY);
+		sums[0] = ADD(sums[0], exp_nonpositive(SUB(rest, SPLAT(max))));
+	}
+	return max + logf(sum_lanes(ADD(ADD(sums[0], sums[1]), ADD(sums[2], sums[3]))));
 }

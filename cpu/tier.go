@@ -10,6 +10,7 @@ type kernels struct {
 	gemmI8       func(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, n0, n int, bias []float32)
 	quantizeI8   func(dst []int8, scales, x []float32, ldx, m, k int)
 	softmaxF32   func(x []float32)
+	logSumExpF32 func(x []float32) float32
 	layerNormF32 func(dst, x, gamma, beta []float32)
 	geluF32      func(x []float32)
 	addF32       func(dst, x []float32)
@@ -34,6 +35,7 @@ var generic = kernels{
 	gemmI8:       gemmI8Generic,
 	quantizeI8:   quantizeI8Generic,
 	softmaxF32:   softmaxF32Generic,
+	logSumExpF32: logSumExpF32Generic,
 	layerNormF32: layerNormF32Generic,
 	geluF32:      geluF32Generic,
 	addF32:       addF32Generic,

@@ -17,6 +17,8 @@ package cpu
 // #cgo nocallback quantize_i8
 // #cgo noescape softmax_f32
 // #cgo nocallback softmax_f32
+// #cgo noescape log_sum_exp_f32
+// #cgo nocallback log_sum_exp_f32
 // #cgo noescape layer_norm_f32
 // #cgo nocallback layer_norm_f32
 // #cgo noescape gelu_f32
@@ -66,7 +68,8 @@ func nativeTier(t *C.struct_kernels) *kernels {
 		quantizeI8: func(dst []int8, scales, x []float32, ldx, m, k int) {
 			C.quantize_i8(t, bytes(dst), C.size_t(StrideI8(k)), floats(scales), floats(x), C.size_t(ldx), C.size_t(m), C.size_t(k))
 		},
-		softmaxF32: func(x []float32) { C.softmax_f32(t, floats(x), size(x)) },
+		softmaxF32:   func(x []float32) { C.softmax_f32(t, floats(x), size(x)) },
+		logSumExpF32: func(x []float32) float32 { return float32(C.log_sum_exp_f32(t, floats(x), size(x))) },
 		layerNormF32: func(dst, x, gamma, beta []float32) {
 			C.layer_norm_f32(t, floats(dst), floats(x), floats(gamma), floats(beta), size(x), layerNormEps)
 		},

@@ -13,6 +13,7 @@
 		quantize_i8_##tier,                  \
 		softmax_f32_##tier,                  \
 		exp_sum_f32_##tier,                  \
+		log_sum_exp_f32_##tier,              \
 		layer_norm_f32_##tier,               \
 		gelu_f32_##tier,                     \
 		add_f32_##tier,                      \

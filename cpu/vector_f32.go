@@ -1,6 +1,9 @@
 package cpu
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // SoftmaxF32 replaces the row x by exp(x[i]-max)/Σ exp(x[j]-max).
 //
@@ -12,6 +15,15 @@ func SoftmaxF32(x []float32) {
 	if len(x) > 0 {
 		active.softmaxF32(x)
 	}
+}
+
+// LogSumExpF32 returns log Σ exp(x[i]), the logarithm of what softmax divides by. It
+// is −Inf where all are (or there are none), and NaN where one is NaN or +Inf.
+func LogSumExpF32(x []float32) float32 {
+	if len(x) == 0 {
+		return float32(math.Inf(-1))
+	}
+	return active.logSumExpF32(x)
 }
 
 // LayerNormF32 computes, over one row of D values,

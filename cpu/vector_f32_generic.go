@@ -12,6 +12,26 @@ func softmaxF32Generic(x []float32) {
 	}
 }
 
+// logSumExpF32Generic defines [LogSumExpF32].
+func logSumExpF32Generic(x []float32) float32 {
+	largest := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > largest {
+			largest = v
+		}
+	}
+	if math.IsInf(float64(largest), -1) {
+		largest = 0
+	}
+	var sum float64
+	for _, v := range x {
+		if d := v - largest; !(d < expFloorF32) {
+			sum += math.Exp(float64(d))
+		}
+	}
+	return float32(float64(largest) + math.Log(sum))
+}
+
 // expSumF32Generic replaces x by exp(x[i]-max) and returns the sum, 0 if all are
 // −Inf. It is taken in float64, in ascending order: zeros at the end do not change it.
 func expSumF32Generic(x []float32) float64 {

@@ -116,7 +116,7 @@ func (b *batch) decode(ctx context.Context, f *flight, p *prepared) {
 	}
 	one := b.Listener
 	one.Engine = b.engines.seat()
-	size := p.size(b.Engine)
+	size := p.size()
 	b.room.take(size)
 	go func() {
 		defer close(f.landed)
@@ -138,11 +138,13 @@ func (b *batch) partial(number int64) func(string) {
 	}
 }
 
-// size is what decoding the piece takes of Listener.Room.
-func (p *prepared) size(e *Engine) int {
+// size is what decoding the piece takes of Listener.Room. A text that runs on to its
+// cap, or a window that is encoded once more with a longer silence, takes more than that;
+// it is not worth keeping room free for it.
+func (p *prepared) size() int {
 	if p == nil {
 		return 0
 	}
-	own := p.encoded.Positions + max(1, p.opts.Beam)*min(e.Dims.TextCtx, capFor(len(p.samples)))
-	return max(own, p.rest.size(e)) // the parts of a piece are decoded one after the other
+	own := p.encoded.Positions + max(1, p.opts.Beam)*loopRoom(float64(len(p.samples))/SampleRate)
+	return max(own, p.rest.size()) // the parts of a piece are decoded one after the other
 }

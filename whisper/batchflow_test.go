@@ -100,7 +100,7 @@ func numbers(n int) (all []string) {
 }
 
 // pieceRoom is what a piece of told.run takes of Listener.Room.
-const pieceRoom = 1500 + 144
+const pieceRoom = 1500 + 62
 
 func TestPiecesKeepToTheRoom(t *testing.T) {
 	for _, c := range []struct{ room, most int }{{0, 1}, {1, 1}, {2*pieceRoom - 1, 1}, {3*pieceRoom + 7, 3}, {1 << 30, maxFlights + 2}} {

@@ -27,6 +27,9 @@ type Engine struct {
 	Features  Extractor
 	Encoder   Encoder
 	Decoder   Decoder
+	// LogSumExp is log Σ exp(x) over the logits of a token, −Inf where all are; nil
+	// stands for plain Go, which takes as long as a small decoder.
+	LogSumExp func(x []float32) float32
 	// Suppress are tokens that never come out; SuppressBegin may not come first
 	// (SuppressTokens and SuppressBlank in decoding.py).
 	Suppress, SuppressBegin []int

@@ -62,6 +62,14 @@ func argmax(x []float32) int {
 	return best
 }
 
+// logSumExp is logSumExp by Engine.LogSumExp, if there is one.
+func (e *Engine) logSumExp(x []float32) float64 {
+	if e.LogSumExp != nil {
+		return float64(e.LogSumExp(x))
+	}
+	return logSumExp(x)
+}
+
 // logSumExp is log Σ exp(x). Values more than 30 below the largest are left out:
 // all 51 866 of them together are under 1e-8 of the sum. It is −∞ when all are.
 func logSumExp(x []float32) float64 {

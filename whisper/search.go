@@ -22,6 +22,8 @@ type search struct {
 	random  *rand.Rand
 	partial func(text []int)
 	align   bool
+
+	logSumExp func(x []float32) float64
 }
 
 // start is what the decoder said behind the prompt.
@@ -85,7 +87,7 @@ func (s *search) sample(ctx context.Context, from start, n int, temperature floa
 			}
 			s.filter.apply(row, h.tokens)
 			token := s.draw(row, temperature)
-			h.logProbs = append(h.logProbs, float64(row[token])-logSumExp(row))
+			h.logProbs = append(h.logProbs, float64(row[token])-s.logSumExp(row))
 			if token == s.end {
 				h.stop = EndOfText
 			} else {
@@ -181,7 +183,7 @@ func (s *search) extend(live []*hypothesis, logits [][]float32, size int) (next 
 	for i, h := range live {
 		row := logits[i]
 		s.filter.apply(row, h.tokens)
-		total := logSumExp(row)
+		total := s.logSumExp(row)
 		for _, t := range largest(row, size+1) {
 			p := float64(row[t]) - total
 			all = append(all, candidate{i, t, p, h.sum() + p})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func (w *window) try(ctx context.Context, language string, temperature float64) 
 	}
 	last := len(out.Logits) - 1
 	// The reference reads "no speech" beside the start-of-transcript token.
-	r := &Result{NoSpeech: softmaxAt(out.Logits[0], e.Tokenizer.NoSpeech), Temperature: temperature}
+	r := &Result{NoSpeech: math.Exp(float64(out.Logits[0][e.Tokenizer.NoSpeech]) - e.logSumExp(out.Logits[0])), Temperature: temperature}
 	from := start{logits: out.Logits[last]}
 	if out.Alignment != nil {
 		from.attention = out.Alignment[last]
@@ -201,6 +202,8 @@ func (w *window) search(prompt int) *search {
 		short:  w.encoded.Positions < e.Dims.AudioCtx,
 		random: rand.New(rand.NewPCG(1, uint64(len(w.samples)))), // the same file gives the same text
 		align:  w.words(),
+
+		logSumExp: e.logSumExp,
 	}
 	if w.opts.NoGuards {
 		s.limit = e.Dims.TextCtx - prompt

@@ -84,6 +84,7 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 		Features:      features,
 		Encoder:       network.Encoder,
 		Decoder:       network.Decoder,
+		LogSumExp:     cpu.LogSumExpF32,
 		Suppress:      m.Header.Suppress,
 		SuppressBegin: m.Header.SuppressAtBegin,
 	}

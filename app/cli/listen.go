@@ -52,7 +52,7 @@ type listener struct {
 func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	h := &heard{name: in.name}
 	count := &counter{Source: in.mono, ctx: ctx}
-	state := &whisper.Listener{Engine: l.engine, Options: l.options, Room: roomBytes / bytesPerPosition(l.engine.Dims)}
+	state := &whisper.Listener{Engine: l.engine, Options: l.options, Room: room}
 	var err error
 	if l.sequential {
 		err = state.Sequential(ctx, count, func(w whisper.Heard, start float64) error {
@@ -65,12 +65,9 @@ func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	return h, err
 }
 
-// roomBytes is what the caches of all pieces that are decoded at the same time may
-// take, and bytesPerPosition what a position of them takes: a key and a value, in
-// float32, of each of the decoder's layers.
-const roomBytes = 48 << 20
-
-func bytesPerPosition(d whisper.Dims) int { return 2 * 4 * d.TextLayers * d.TextState }
+// room is whisper.Listener.Room: a piece of nearly 30 s alone, two of 15 s, or more that
+// are shorter. In float32 that is 25 MB for tiny.en, and 50 MB for base.
+const room = 2048
 
 // pieces transcribes the stretches in which someone speaks, or, without speech
 // detection, all of the recording.

@@ -64,7 +64,7 @@ func newRig(t *testing.T, script func(window []float32, prompt string) said, f t
 		flags: f, formats: formats,
 		listener: listener{
 			engine: &whisper.Engine{
-				Dims:      whisper.Dims{Mels: 80, AudioCtx: 1500, AudioState: 320, AudioHeads: 1, Vocab: tok.Vocab(), TextCtx: 448, TextState: 1, TextHeads: 1, TextLayers: 1},
+				Dims:      whisper.Dims{Mels: 80, AudioCtx: 1500, AudioState: 1, AudioHeads: 1, Vocab: tok.Vocab(), TextCtx: 448, TextState: 1, TextHeads: 1, TextLayers: 1},
 				Tokenizer: tok, Features: r.stub, Encoder: r.stub, Decoder: r.stub,
 				AlignmentHeads: []whisper.Head{{Layer: 0, Head: 0}},
 			},

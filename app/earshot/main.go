@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"earshot/app/cli"
@@ -18,6 +19,11 @@ func main() {
 	// Libraries write there what is of no use to users (mewkiz/flac: that its tests
 	// have no file of this sample rate). We have our own ways to say something.
 	log.SetOutput(io.Discard)
+	// Nearly all memory is buffers that are kept from window to window. Garbage that
+	// is let grow to their size, Go's default, would double it.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(25)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

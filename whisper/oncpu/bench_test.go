@@ -23,20 +23,22 @@ func best(b *testing.B, f func()) {
 	b.ReportMetric(least.Seconds()*1e3, "ms-best")
 }
 
-// eachNetwork runs f for tiny.en in both precisions on one and two threads.
+// eachNetwork runs f for two models in both precisions on one and two threads.
 func eachNetwork(b *testing.B, f func(b *testing.B, n *oncpu.Network, d whisper.Dims)) {
-	m := backendtest.Model(b, "tiny.en")
-	for _, p := range []oncpu.Precision{oncpu.Int8, oncpu.Float32} {
-		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%s/threads=%d", p, threads), func(b *testing.B) {
-				pool := cpu.NewPool(threads)
-				defer pool.Close()
-				n, err := oncpu.New(m, pool, p)
-				if err != nil {
-					b.Fatal(err)
-				}
-				f(b, n, whisper.Dims(m.Header.Dims))
-			})
+	for _, model := range []string{"tiny.en", "base"} {
+		m := backendtest.Model(b, model)
+		for _, p := range []oncpu.Precision{oncpu.Int8, oncpu.Float32} {
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%s/%s/threads=%d", model, p, threads), func(b *testing.B) {
+					pool := cpu.NewPool(threads)
+					defer pool.Close()
+					n, err := oncpu.New(m, pool, p)
+					if err != nil {
+						b.Fatal(err)
+					}
+					f(b, n, whisper.Dims(m.Header.Dims))
+				})
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package oncpu
 
 import (
+	"slices"
+
 	"earshot/cpu"
 	"earshot/whisper"
 )
@@ -8,17 +10,57 @@ import (
 // Caches are kept from window to window, since a large model's are tens of
 // megabytes, and from beam to beam.
 
-// newAudio returns an audio with room for so many positions.
+// newAudio returns an audio with room for so many positions: the smallest free one that
+// has it. Where none has, those there are go: what is needed now is needed again.
 func (d *Decoder) newAudio(positions int) *audio {
-	a := pop(&d.freeAudios)
-	if a == nil {
-		a = &audio{}
+	best := -1
+	for i, a := range d.freeAudios {
+		if a.capacity() >= positions && (best < 0 || a.capacity() < d.freeAudios[best].capacity()) {
+			best = i
+		}
 	}
+	if best < 0 {
+		d.freeAudios = nil
+		return &audio{positions: positions, caches: d.newCaches(positions)}
+	}
+	a := d.freeAudios[best]
+	d.freeAudios = slices.Delete(d.freeAudios, best, best+1)
 	a.positions = positions
-	if len(a.caches) == 0 || a.caches[0].Capacity() < positions {
-		a.caches = d.newCaches(positions)
-	}
 	return a
+}
+
+// release keeps the caches of a session that ends for another one. No more is kept than
+// one window and one text take, however much was in use at a time: a beam has a cache
+// for each text, and a batch for each window.
+func (d *Decoder) release(audios []*audio, sequences []*sequence) {
+	d.freeAudios = newest(append(d.freeAudios, audios...), d.dims.AudioCtx, (*audio).capacity)
+	d.freeSequences = newest(append(d.freeSequences, sequences...), d.dims.TextCtx, (*sequence).capacity)
+}
+
+// newest is the end of a list, as far as that is no more than so many positions, or one
+// element.
+func newest[T any](list []T, positions int, capacity func(T) int) []T {
+	from := len(list)
+	for from > 0 {
+		positions -= capacity(list[from-1])
+		if positions <= -cacheStep && from < len(list) {
+			break
+		}
+		from--
+	}
+	return slices.Delete(list, 0, from)
+}
+
+// cacheStep is what cpu.NewKVCache rounds up to.
+const cacheStep = 16
+
+func (a *audio) capacity() int { return a.caches[0].Capacity() }
+
+func (s *sequence) capacity() int {
+	if len(s.caches) == 0 {
+		return 0
+	}
+	return s.caches[0].Capacity()
 }
 
 // newSequence returns an empty sequence.
@@ -46,12 +88,8 @@ func (d *Decoder) newCaches(positions int) []*cpu.KVCache {
 func (d *Decoder) hold(s *sequence, at, n int) {
 	held := s.caches
 	s.length = at + n
-	if len(held) == 0 || held[0].Capacity() < s.length {
-		room := 64
-		if len(held) > 0 {
-			room = max(room, 2*held[0].Capacity())
-		}
-		s.caches = d.newCaches(min(d.dims.TextCtx, max(room, s.length)))
+	if s.capacity() < s.length {
+		s.caches = d.newCaches(min(d.dims.TextCtx, max(64, 2*s.capacity(), s.length)))
 		for i, c := range held {
 			s.caches[i].CopyFrom(c, at)
 		}

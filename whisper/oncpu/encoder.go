@@ -45,13 +45,18 @@ func newEncoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Encoder {
 	return e
 }
 
-// encoderScratch is reused from call to call; sizes follow the longest window seen.
+// blockRows is how many rows go through a layer's products at a time: their hidden
+// states then stay in caches, and memory is for them and not for the window.
+const blockRows = 256
+
+// encoderScratch is reused from call to call; x, q and cache follow the longest
+// window seen.
 type encoderScratch struct {
-	frames []float32    // [T+2, M]: features by frame, between two frames of zeros
-	conv   []float32    // [T+2, D]: the same for conv2's input
-	x, y   []float32    // [P, D]
-	wide   []float32    // [P, 4D]: MLP hidden state, or Q, K and V
+	x, q   []float32    // [P, D]: the stream through the layers, and queries or what they attend to
 	cache  *cpu.KVCache // of the layer at work
+	y      []float32    // [blockRows, D]
+	wide   []float32    // [blockRows, 4D]: MLP hidden state, Q, K and V, or conv2's input
+	frames []float32    // [2·blockRows+3, M]: features by frame
 }
 
 // Encode implements whisper.Encoder.
@@ -60,73 +65,95 @@ func (e *Encoder) Encode(ctx context.Context, mel whisper.Mel) (whisper.Encoded,
 		return whisper.Encoded{}, err
 	}
 	positions, width := mel.Frames/2, e.dims.AudioState
-	e.stem(mel)
-	s := &e.scratch
-	x, y := s.x[:positions*width], s.y[:positions*width]
+	e.scratch.grow(positions, e.dims)
+	eachBlock(positions, func(from, to int) { e.stem(mel, from, to) })
 	for i := range e.blocks {
 		if err := ctx.Err(); err != nil {
 			return whisper.Encoded{}, err
 		}
 		b := &e.blocks[i]
-		b.norm.apply(e.pool, y, x)
-		b.attn.qkv.apply(e.pool, s.wide, y, positions)
-		e.attend(y, s.wide, positions)
-		b.attn.out.apply(e.pool, s.wide, y, positions)
-		e.pool.AddF32(x, s.wide[:len(x)])
-		b.mlp.add(e.pool, x, y, s.wide[:positions*4*width], positions)
+		eachBlock(positions, func(from, to int) { e.project(b, from, to) })
+		e.attend(positions)
+		eachBlock(positions, func(from, to int) { e.finish(b, from, to) })
 	}
-	out := whisper.Encoded{Positions: positions, Data: make([]float32, len(x))}
-	e.post.apply(e.pool, out.Data, x)
+	out := whisper.Encoded{Positions: positions, Data: make([]float32, positions*width)}
+	e.post.apply(e.pool, out.Data, e.scratch.x[:len(out.Data)])
 	return out, nil
 }
 
-// stem runs both convolutions over mel and adds the position table; the result
-// lies in scratch.x.
-func (e *Encoder) stem(mel whisper.Mel) {
+func eachBlock(rows int, f func(from, to int)) {
+	for from := 0; from < rows; from += blockRows {
+		f(from, min(rows, from+blockRows))
+	}
+}
+
+// stem runs both convolutions and adds the position table, for positions from to to-1,
+// into x. Position p sees conv1's frames 2p-1 to 2p+1, a frame one more of mel on each
+// side; beyond the window both are zeros.
+func (e *Encoder) stem(mel whisper.Mel, from, to int) {
 	s, width, bands := &e.scratch, e.dims.AudioState, mel.Bands
-	positions := mel.Frames / 2
-	s.grow(mel.Frames, bands, width, e.dims.AudioHeads)
-	clear(s.frames[:bands])
-	for t := range mel.Frames {
-		row := s.frames[(t+1)*bands : (t+2)*bands]
+	first, rows := 2*from-1, 2*(to-from)+1 // of conv1's frames
+	for r := range rows + 2 {
+		row, t := s.frames[r*bands:(r+1)*bands], first-1+r
+		if t < 0 || t >= mel.Frames {
+			clear(row)
+			continue
+		}
 		for b := range row {
 			row[b] = mel.Data[b*mel.Frames+t]
 		}
 	}
-	clear(s.frames[(mel.Frames+1)*bands : (mel.Frames+2)*bands])
-
-	clear(s.conv[:width])
-	mid := s.conv[width : (mel.Frames+1)*width]
-	e.conv1.applyTo(e.pool, mid, width, s.frames, bands, mel.Frames)
+	mid := s.wide[:rows*width]
+	e.conv1.applyTo(e.pool, mid, width, s.frames, bands, rows)
 	e.pool.GeluF32(mid)
-	clear(s.conv[(mel.Frames+1)*width : (mel.Frames+2)*width])
-
-	x := s.x[:positions*width]
-	e.conv2.applyTo(e.pool, x, width, s.conv, 2*width, positions)
-	e.pool.GeluF32(x)
-	e.pool.AddF32(x, e.positions[:len(x)])
-}
-
-// attend is softmax(Q·Kᵀ)·V for each head, for qkv [P, 3D], into out [P, D].
-func (e *Encoder) attend(out, qkv []float32, positions int) {
-	width, cache := e.dims.AudioState, e.scratch.cache
-	e.pool.PutKV(cache, 0, positions, qkv[width:], 3*width, qkv[2*width:], 3*width)
-	all := [...]cpu.Query{{Cache: cache, Rows: positions, N: positions}}
-	e.pool.AttendF32(out, width, qkv, 3*width, all[:], nil, 0)
-}
-
-// grow makes room for a window of so many frames.
-func (s *encoderScratch) grow(frames, bands, width, heads int) {
-	if len(s.frames) >= (frames+2)*bands {
-		return
+	if first < 0 {
+		clear(mid[:width])
 	}
-	positions := frames / 2
-	*s = encoderScratch{
-		frames: make([]float32, (frames+2)*bands),
-		conv:   make([]float32, (frames+2)*width),
-		x:      make([]float32, positions*width),
-		y:      make([]float32, positions*width),
-		wide:   make([]float32, positions*4*width),
-		cache:  cpu.NewKVCache(heads, width/heads, positions),
+	x := s.x[from*width : to*width]
+	e.conv2.applyTo(e.pool, x, width, mid, 2*width, to-from)
+	e.pool.GeluF32(x)
+	e.pool.AddF32(x, e.positions[from*width:to*width])
+}
+
+// project puts the keys and values of x's rows into the cache and the queries into q.
+func (e *Encoder) project(b *encoderBlock, from, to int) {
+	s, width, rows := &e.scratch, e.dims.AudioState, to-from
+	y := s.y[:rows*width]
+	b.norm.apply(e.pool, y, s.x[from*width:to*width])
+	b.attn.qkv.apply(e.pool, s.wide, y, rows)
+	e.pool.PutKV(s.cache, from, rows, s.wide[width:], 3*width, s.wide[2*width:], 3*width)
+	for r := range rows {
+		copy(s.q[(from+r)*width:(from+r+1)*width], s.wide[r*3*width:])
+	}
+}
+
+// attend is softmax(Q·Kᵀ)·V for every head, in place in q.
+func (e *Encoder) attend(positions int) {
+	s, width := &e.scratch, e.dims.AudioState
+	all := [...]cpu.Query{{Cache: s.cache, Rows: positions, N: positions}}
+	e.pool.AttendF32(s.q, width, s.q, width, all[:], nil, 0)
+}
+
+// finish adds what was attended to, and then the MLP, to x's rows.
+func (e *Encoder) finish(b *encoderBlock, from, to int) {
+	s, width, rows := &e.scratch, e.dims.AudioState, to-from
+	x, y := s.x[from*width:to*width], s.y[:rows*width]
+	b.attn.out.apply(e.pool, y, s.q[from*width:to*width], rows)
+	e.pool.AddF32(x, y)
+	b.mlp.add(e.pool, x, y, s.wide[:rows*4*width], rows)
+}
+
+// grow makes room for a window of so many positions.
+func (s *encoderScratch) grow(positions int, d whisper.Dims) {
+	width := d.AudioState
+	if s.y == nil {
+		s.y = make([]float32, blockRows*width)
+		s.wide = make([]float32, blockRows*4*width)
+		s.frames = make([]float32, (2*blockRows+3)*d.Mels)
+	}
+	if len(s.x) < positions*width {
+		s.x = make([]float32, positions*width)
+		s.q = make([]float32, positions*width)
+		s.cache = cpu.NewKVCache(d.AudioHeads, width/d.AudioHeads, positions)
 	}
 }

@@ -269,8 +269,7 @@ func (s *session) Select(from []int) error {
 
 // Close implements whisper.Session.
 func (s *session) Close() error {
-	s.dec.freeAudios = append(s.dec.freeAudios, s.audios...)
-	s.dec.freeSequences = append(s.dec.freeSequences, s.sequences...)
+	s.dec.release(s.audios, s.sequences)
 	s.audios, s.sequences, s.scratch = nil, nil, stepScratch{}
 	return nil
 }
