@@ -33,8 +33,10 @@ type start struct {
 }
 
 // run decodes the window and returns the likeliest text by mean log-probability
-// (MaximumLikelihoodRanker in decoding.py, without length penalty); one that looped
-// only where all did.
+// (MaximumLikelihoodRanker in decoding.py, without length penalty). One that looped
+// is returned only where all did, or in a short window, where a longer one is the
+// remedy and the others may be the same text with something at its end that made the
+// guard miss it.
 func (s *search) run(ctx context.Context, from start, beam int, temperature float64) (*hypothesis, error) {
 	var texts []*hypothesis
 	var err error
@@ -53,7 +55,7 @@ func (s *search) run(ctx context.Context, from start, beam int, temperature floa
 		return nil, errors.New("decode: every token is suppressed")
 	}
 	return slices.MaxFunc(texts, func(a, b *hypothesis) int {
-		if loops := a.stop == Looped; loops != (b.stop == Looped) {
+		if loops := a.stop == Looped; loops != (b.stop == Looped) && !s.short {
 			return map[bool]int{true: -1, false: 1}[loops]
 		}
 		return cmp.Compare(a.mean(), b.mean())

@@ -24,6 +24,8 @@ type stub struct {
 	tok    *token.Tokenizer
 	script func(window int, prompt string) said
 	window int
+	short  bool  // windows are as long as asked for, and not always whole
+	asked  []int // positions of every window encoded
 }
 
 func newStub(t testing.TB, script func(window int, prompt string) said) *Engine {
@@ -48,9 +50,14 @@ type noFeatures struct{}
 
 func (noFeatures) LogMel([]float32, int) []float32 { return nil }
 
-func (s *stub) Encode(context.Context, Mel) (Encoded, error) {
+func (s *stub) Encode(_ context.Context, mel Mel) (Encoded, error) {
 	s.window++
-	return Encoded{Positions: 1500, Data: slices.Repeat([]float32{float32(s.window)}, 1500)}, nil
+	positions := mel.Frames / 2
+	s.asked = append(s.asked, positions)
+	if !s.short {
+		positions = 1500
+	}
+	return Encoded{Positions: positions, Data: slices.Repeat([]float32{float32(s.window)}, positions)}, nil
 }
 
 func (s *stub) Begin(_ context.Context, audios []Encoded, opts SessionOptions) (Session, error) {

@@ -99,7 +99,7 @@ func openEngine(env *Env, f engineFlags) (*whisper.Engine, error) {
 }
 
 // openNetwork puts a model on the CPU. In int8 it is mapped from a file beside the
-// model, which the first use makes.
+// model, which is made where it is missing.
 func openNetwork(m *weights.Model, f engineFlags) (*oncpu.Network, error) {
 	pool := cpu.NewPool(f.threads)
 	switch p := oncpu.Precision(f.computeType); p {
@@ -109,6 +109,20 @@ func openNetwork(m *weights.Model, f engineFlags) (*oncpu.Network, error) {
 		return oncpu.New(m, pool, p)
 	}
 	return nil, fmt.Errorf("--compute-type %s: int8 or float32", f.computeType)
+}
+
+// packModel makes the file that int8 is mapped from, so that the first start is as fast
+// as the next, and one that may not write to the state folder has it too. Without the
+// file it takes longer and more memory, so that is no failure.
+func packModel(env *Env, name string) {
+	m, err := openModel(env, name)
+	if err == nil {
+		defer m.Close()
+		err = oncpu.Pack(m, m.PackedPath())
+	}
+	if err != nil {
+		fmt.Fprintln(env.Stderr, "earshot: note: will be packed at its first use:", err)
+	}
 }
 
 func openModel(env *Env, name string) (*weights.Model, error) {

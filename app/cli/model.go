@@ -123,6 +123,7 @@ func modelPullCommand(env *Env) *cobra.Command {
 					return err
 				}
 				pulled = true
+				packModel(env, h.Name)
 				return printModel(env, h)
 			})
 			if !pulled || slices.Contains(names, sileroName) || cmd.Context().Err() != nil {
@@ -169,6 +170,7 @@ func modelImportCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			packModel(env, h.Name)
 			return printModel(env, h)
 		},
 	}

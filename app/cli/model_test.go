@@ -96,6 +96,49 @@ func TestModelCommands(t *testing.T) {
 	}
 }
 
+// TestImportPacks sees that a model is packed when it comes, and again when another
+// takes its place; where that can't be, it comes all the same.
+func TestImportPacks(t *testing.T) {
+	e := newModelEnv(t)
+	packed := filepath.Join(e.StateDir, "models", "one.packed")
+	if err := os.MkdirAll(packed, 0o755); err != nil { // a folder is in the way
+		t.Fatal(err)
+	}
+	if _, diag, err := e.run("import", writeMadeUpModel(t, 1), "--name", "one"); err != nil || !strings.Contains(diag, "earshot: note: ") || !strings.Contains(diag, packed) {
+		t.Errorf("with a folder in the way: %q, %v", diag, err)
+	}
+	if err := os.Remove(packed); err != nil {
+		t.Fatal(err)
+	}
+	var last os.FileInfo
+	for i := range 2 {
+		if _, diag, err := e.run("import", writeMadeUpModel(t, float32(i)), "--name", "one"); err != nil || strings.Contains(diag, "note") {
+			t.Fatalf("%q, %v", diag, err)
+		}
+		info, err := os.Stat(packed)
+		if err != nil || os.SameFile(info, last) {
+			t.Fatalf("import %d: packed file %v, %v", i, info, err)
+		}
+		m, err := openModel(&e.Env, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openNetwork(m, engineFlags{threads: 1, computeType: "int8"}); err != nil {
+			t.Error(err)
+		}
+		m.Close()
+		if last, err = os.Stat(packed); err != nil || !os.SameFile(info, last) {
+			t.Errorf("import %d: packed again by the first start", i)
+		}
+	}
+	if _, _, err := e.run("remove", "one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(packed); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("removed: %v", err)
+	}
+}
+
 func TestVerifyFindsDamage(t *testing.T) {
 	e := newModelEnv(t)
 	for _, name := range []string{"bad", "good"} {

@@ -70,7 +70,7 @@ func (r *Report) Add(row Row, hypothesis string, seconds float64, took Took) {
 		CPUMS:      float64(took.CPU) / float64(time.Millisecond),
 	}
 	r.Rows = append(r.Rows, result)
-	if result.runaway() {
+	if result.Runaway() {
 		r.Runaway++
 	}
 	r.score.Add(clip)
@@ -82,9 +82,9 @@ func (r *Report) Add(row Row, hypothesis string, seconds float64, took Took) {
 	r.RTF = rate(r.WallSeconds, r.AudioSeconds)
 }
 
-// runaway says whether the text is too long for what was said, by half and a few
+// Runaway says whether the text is too long for what was said, by half and a few
 // words. It is seen in the text as it is, since normalising may shorten repeats.
-func (c *Result) runaway() bool {
+func (c *Result) Runaway() bool {
 	return float64(utf8.RuneCountInString(c.Hypothesis)) > 1.5*float64(utf8.RuneCountInString(c.Reference))+20
 }
 

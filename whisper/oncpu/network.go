@@ -31,21 +31,44 @@ func New(m *weights.Model, pool *cpu.Pool, p Precision) (*Network, error) {
 	return newNetwork(m, pool, inMemory{p})
 }
 
-// Open is New in int8 with the parameters mapped from the packed file at path,
-// which is made first where it does not belong to the model. Where it can't be made
-// (a state folder that may only be read) they are packed in memory.
+// Open is New in int8 with the parameters mapped from the packed file at path, which
+// Pack makes first. Where that can't be done (a state folder that may only be read)
+// they are packed in memory.
 func Open(m *weights.Model, pool *cpu.Pool, path string) (*Network, error) {
-	file, err := openPacked(path, m)
+	n, err := mapPacked(m, pool, path)
 	if err != nil {
 		if err = writePacked(path, m); err == nil {
-			file, err = openPacked(path, m)
+			n, err = mapPacked(m, pool, path)
 		}
 	}
 	if err != nil {
 		return New(m, pool, Int8)
 	}
+	return n, nil
+}
+
+// Pack makes the packed file at path, unless the model's is there already. Any number
+// of processes may do so at a time.
+func Pack(m *weights.Model, path string) error {
+	pool := cpu.NewPool(1)
+	defer pool.Close()
+	if n, err := mapPacked(m, pool, path); err == nil {
+		return n.Close()
+	}
+	if err := writePacked(path, m); err != nil {
+		return fmt.Errorf("pack model %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+// mapPacked is the network in a packed file.
+func mapPacked(m *weights.Model, pool *cpu.Pool, path string) (*Network, error) {
+	file, err := openPacked(path, m)
+	if err != nil {
+		return nil, err
+	}
 	n, err := newNetwork(m, pool, file)
-	if err = errors.Join(err, file.err); err != nil {
+	if err = errors.Join(err, file.finish()); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), syscall.Munmap(file.mapped))
 	}
 	n.mapped = file.mapped

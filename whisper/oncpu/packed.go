@@ -1,7 +1,9 @@
 package oncpu
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -20,7 +22,8 @@ import (
 // cache beside the model file and is made again whenever it does not fit: another
 // model, another version, damaged.
 //
-//	offset 0   "earshot int8\n", version, and the model's fingerprint, padded to 128 bytes
+//	offset 0   "earshot int8\n", version, SHA-256 of the model's header in hex, padded to
+//	           128 bytes
 //	offset 128 the parameters in the order in which the network reads them, each at a
 //	           multiple of 64
 //	at the end CRC-32C of all that is before, 4 bytes little-endian
@@ -35,12 +38,16 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// packedHeader is the first packedHead bytes of the packed file of a model.
+// packedHeader is the first packedHead bytes of the packed file of a model. The
+// fingerprint alone would not do: it is the same for weights in float32 and in float16,
+// of which other bytes are made, and for any number of heads, which queries are scaled
+// by. The header has all tensors' types and checksums.
 func packedHeader(m *weights.Model) []byte {
-	head := fmt.Appendf(nil, "%s%d %s\n", packedMagic, packedVersion, m.Fingerprint)
-	if len(head) > packedHead {
-		panic("BUG: fingerprint of " + m.Fingerprint)
+	of, err := json.Marshal(m.Header)
+	if err != nil {
+		panic("BUG: " + err.Error()) // it was JSON
 	}
+	head := fmt.Appendf(nil, "%s%d %x\n", packedMagic, packedVersion, sha256.Sum256(of))
 	return append(head, make([]byte, packedHead-len(head))...)
 }
 
@@ -84,7 +91,18 @@ func openPacked(path string, m *weights.Model) (*packedReader, error) {
 	return nil, errors.Join(err, syscall.Munmap(mapped))
 }
 
-var errPackedShort = errors.New("packed model ends too early")
+var (
+	errPackedShort = errors.New("packed model ends too early")
+	errPackedLong  = errors.New("packed model goes on behind its end")
+)
+
+// finish returns the first error when all parameters have been read.
+func (r *packedReader) finish() error {
+	if r.err == nil && r.at != r.end {
+		r.err = errPackedLong
+	}
+	return r.err
+}
 
 // take returns the next n bytes; zeros where there are no more.
 func (r *packedReader) take(n int) []byte {
@@ -123,7 +141,7 @@ type packedWriter struct {
 }
 
 func createPacked(path string, m *weights.Model) (*packedWriter, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".packed-*")
+	f, err := os.CreateTemp(filepath.Dir(path), weights.PackedTemp)
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +164,13 @@ func (w *packedWriter) put(b []byte) {
 	w.write(b)
 }
 
-// matrix returns nothing, so that only one matrix at a time is in memory.
 func (w *packedWriter) floats(_ int, values func() []float32) []float32 {
 	v := values()
 	w.put(bytesOf(v))
 	return v
 }
 
+// matrix returns nothing, so that only one matrix at a time is in memory.
 func (w *packedWriter) matrix(n, k int, values func() []float32) matrix {
 	p := cpu.PackI8(values(), n, k)
 	w.put(bytesOf(p.Data()))

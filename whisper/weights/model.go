@@ -93,7 +93,8 @@ func (m *Model) Close() error {
 func (m *Model) Path() string { return m.path }
 
 // PackedPath is the file beside the model in which a backend may keep the weights in
-// a form of its own. Store.Remove removes it too.
+// a form of its own. It is written under a name that os.CreateTemp makes of PackedTemp
+// and renamed. Store.Remove removes it too.
 func (m *Model) PackedPath() string { return packedPath(m.path) }
 
 func packedPath(model string) string { return strings.TrimSuffix(model, extension) + ".packed" }

@@ -127,6 +127,7 @@ func TestWriteRefusals(t *testing.T) {
 	}{
 		{`model name "a/b"`, Header{Name: "a/b", Dims: m.dims}, zeros},
 		{"encoder layers: 0 is not between", Header{Name: "x", Dims: Dims{Mels: 1, AudioCtx: 1, AudioState: 2, AudioHeads: 1}}, zeros},
+		{"encoder width: 32769 is not between", Header{Name: "x", Dims: Dims{Mels: 1, AudioCtx: 1, AudioState: 32769, AudioHeads: 1}}, zeros},
 		{"suppressed token 9999", Header{Name: "x", Dims: m.dims, Suppress: []int{9999}}, zeros},
 		{"alignment head 0 of layer 3", Header{Name: "x", Dims: m.dims, AlignmentHeads: []Head{{3, 0}}}, zeros},
 		{"tensor decoder.blocks.0.attn.key.weight is missing", Header{Name: "x", Dims: m.dims, Tensors: []Tensor{}}, zeros},

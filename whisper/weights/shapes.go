@@ -25,6 +25,7 @@ type Dims struct {
 const (
 	maxLayers = 256
 	maxSize   = 1 << 20
+	maxWidth  = 1 << 15 // large-v3's is 1280; kernels multiply rows of up to four times as much
 )
 
 func (d Dims) check() error {
@@ -33,9 +34,9 @@ func (d Dims) check() error {
 		value, max int
 	}{
 		{"mel bands", d.Mels, maxSize}, {"encoder positions", d.AudioCtx, maxSize},
-		{"encoder width", d.AudioState, maxSize}, {"encoder heads", d.AudioHeads, d.AudioState},
+		{"encoder width", d.AudioState, maxWidth}, {"encoder heads", d.AudioHeads, d.AudioState},
 		{"encoder layers", d.AudioLayers, maxLayers}, {"vocabulary", d.Vocab, maxSize},
-		{"decoder positions", d.TextCtx, maxSize}, {"decoder width", d.TextState, maxSize},
+		{"decoder positions", d.TextCtx, maxSize}, {"decoder width", d.TextState, maxWidth},
 		{"decoder heads", d.TextHeads, d.TextState}, {"decoder layers", d.TextLayers, maxLayers},
 	} {
 		if s.value < 1 || s.value > s.max {

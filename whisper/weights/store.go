@@ -21,9 +21,16 @@ const (
 	lockFile   = ".lock"
 	tempPrefix = ".import-" // files being written
 	pullPrefix = ".pull-"   // folders of downloads that can be resumed
-	// maxPullAge is how long an abandoned download is kept.
+	packPrefix = ".packed-" // files being packed
+	// maxPullAge is how long an abandoned download is kept, maxPackAge a file that
+	// nobody can be packing any more.
 	maxPullAge = 7 * 24 * time.Hour
+	maxPackAge = time.Hour
 )
+
+// PackedTemp is the pattern of the names under which packed files are written (see
+// Model.PackedPath). The Store removes what killed processes leave.
+const PackedTemp = packPrefix + "*"
 
 // Entry is one model of a store.
 type Entry struct {
@@ -192,12 +199,15 @@ func flock(ctx context.Context, f *os.File, progress func(Progress)) error {
 func (s Store) clean() {
 	files, _ := os.ReadDir(s.Dir)
 	for _, f := range files {
-		path := filepath.Join(s.Dir, f.Name())
-		if strings.HasPrefix(f.Name(), tempPrefix) {
-			os.Remove(path)
-		}
 		info, err := f.Info()
-		if strings.HasPrefix(f.Name(), pullPrefix) && err == nil && time.Since(info.ModTime()) > maxPullAge {
+		if err != nil {
+			continue
+		}
+		age := time.Since(info.ModTime())
+		switch path := filepath.Join(s.Dir, f.Name()); {
+		case strings.HasPrefix(f.Name(), tempPrefix), strings.HasPrefix(f.Name(), packPrefix) && age > maxPackAge:
+			os.Remove(path)
+		case strings.HasPrefix(f.Name(), pullPrefix) && age > maxPullAge:
 			os.RemoveAll(path)
 		}
 	}

@@ -242,3 +242,34 @@ func TestCancelledImport(t *testing.T) {
 	}
 	checkFiles(t, s, ".lock")
 }
+
+// TestPackedFiles sees what becomes of the files that a backend keeps beside models.
+func TestPackedFiles(t *testing.T) {
+	paths, _ := twoModels(t)
+	s := Store{t.TempDir()}
+	for _, name := range []string{"one", "two"} {
+		if _, err := s.Import(context.Background(), paths[:1], ImportOptions{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := Open(filepath.Join(s.Dir, "one.earshot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	if got, want := m.PackedPath(), filepath.Join(s.Dir, "one.packed"); got != want {
+		t.Errorf("path %s, want %s", got, want)
+	}
+	writeFiles(t, s.Dir, map[string][]byte{"one.packed": {1}, "two.packed": {2}, ".packed-young": {3}, ".packed-old": {4}})
+	old := time.Now().Add(-2 * maxPackAge)
+	if err := os.Chtimes(filepath.Join(s.Dir, ".packed-old"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(context.Background(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	checkFiles(t, s, ".lock", ".packed-young", "two.earshot", "two.packed")
+	if models, err := s.List(); err != nil || len(models) != 1 {
+		t.Errorf("models %v, %v", models, err)
+	}
+}
