@@ -70,6 +70,8 @@ DECLARE(avx2)
 DECLARE(avx512)
 DECLARE(avx512vnni)
 DECLARE(neon)
+DECLARE(dotprod)
+DECLARE(i8mm)
 
 #undef DECLARE
 
