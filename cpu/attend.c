@@ -104,7 +104,7 @@ struct attend_f32 {
 	size_t units, step; // step: units in one task
 };
 
-#define MOST_ROWS (48 / ROW_STEP * ROW_STEP)
+#define MOST_ROWS (48 / ROW_STEP_F32 * ROW_STEP_F32)
 
 // Rows whose scores are held at once: as many as there is room for, whole tiles.
 static size_t block_rows(const struct attend_f32 *a, const struct query *query)
@@ -112,7 +112,7 @@ static size_t block_rows(const struct attend_f32 *a, const struct query *query)
 	const size_t most = min(MOST_ROWS, a->room / (panels(query->n) * PANEL));
 	if (query->causal)
 		return 1;
-	return most < ROW_STEP ? most : most / ROW_STEP * ROW_STEP;
+	return most < ROW_STEP_F32 ? most : most / ROW_STEP_F32 * ROW_STEP_F32;
 }
 
 // A unit is one head and one block of a query's rows.

@@ -13,18 +13,29 @@
 #include "kernels.h"
 #include "vec_i8.h"
 
-#define PANEL 16
 #define PV (PANEL / LANES) // vectors across a panel
 
-// A full tile. AVX2: 8 sums, the weights twice, a group of activations, ones and
-// two products fill 16 registers. AVX-512: 16 sums hide the latency, and two panels
-// halve the loads of activations.
+// A full tile, and how many sums of rows and vectors are held at once. AVX2: 8 sums,
+// the weights twice, a group of activations, ones and two products fill 16 registers.
+// AVX-512: 16 sums hide the latency, and two panels halve the loads of activations.
+// Of arm64's 32 registers, sums take 24; with NEON alone 12 (a sum is two), half a
+// panel at a time, since products and two splats for each row need the others.
 #if LANES == 16
 #define ROWS 8
 #define PANELS 2
-#else
+#define MOST_SUMS 16
+#elif defined(__x86_64__)
 #define ROWS 4
 #define PANELS 1
+#define MOST_SUMS 8
+#elif defined(EARSHOT_DOTPROD) || defined(EARSHOT_I8MM)
+#define ROWS 6
+#define PANELS 1
+#define MOST_SUMS 24
+#else
+#define ROWS 3
+#define PANELS 1
+#define MOST_SUMS 8
 #endif
 
 // A block of A, BLOCK_M rows, stays in the second-level cache while all panels
@@ -34,6 +45,13 @@
 // How far ahead weights are fetched, in bytes: the loads alone do not keep enough
 // lines in flight when W comes from memory.
 #define AHEAD 4096
+
+// What comes AHEAD of a step through a panel.
+#define fetch_ahead(w)                                    \
+	do                                                    \
+		for (int l = 0; l < DEPTH * PANEL; l += 64)       \
+			__builtin_prefetch((w) + AHEAD + l);          \
+	while (0)
 
 // Operands from the first row and column of a block or a tile on.
 struct part {
@@ -47,31 +65,31 @@ struct part {
 	const float *wscale, *bias;
 };
 
-// One tile of mr rows by np neighbouring panels. mr and np are constants where this
-// is inlined, so that the sums live in registers.
-INLINE void tile(const int mr, const int np, const struct part t)
+// Rows mr by vectors nv, from vector v of neighbouring panels on. mr and nv are
+// constants where this is inlined, so that the sums live in registers.
+INLINE void strip(const int mr, const int nv, const int v, const struct part t)
 {
-	vi sum[ROWS][4 * PV];
+	sums sum[ROWS][4 * PV];
 #pragma GCC unroll 16
-	for (int i = 0; i < mr; i++)
+	for (int i = 0; i < mr; i += TOGETHER)
 #pragma GCC unroll 16
-		for (int j = 0; j < np * PV; j++)
-			sum[i][j] = SPLAT_INT(t.start[i]);
+		for (int j = 0; j < nv; j++)
+			sum[i][j] = START(t.start[i]);
 
 #pragma GCC unroll 8
 	for (int i = 0; i < mr; i++)
 		__builtin_prefetch(t.dst + i * t.ldd, 1);
-	for (size_t c = 0; c < t.stride; c += GROUP) {
-#pragma GCC unroll 4
-		for (int p = 0; p < np; p++) {
-			const int8_t *w = t.w + (p * t.stride + c) * PANEL;
-			__builtin_prefetch(w + AHEAD);
-#pragma GCC unroll 4
-			for (int j = 0; j < PV; j++) {
-				weights b = load_weights(w + j * LANES * GROUP);
+	for (size_t c = 0; c < t.stride; c += DEPTH) {
 #pragma GCC unroll 16
-				for (int i = 0; i < mr; i++)
-					sum[i][p * PV + j] = dot(sum[i][p * PV + j], b, splat_group(t.a + i * t.stride + c));
+		for (int j = 0; j < nv; j++) {
+			const int8_t *w = t.w + ((v + j) / PV * t.stride + c) * PANEL;
+			if (j % PV == 0)
+				fetch_ahead(w);
+			weights b = load_weights(w + (v + j) % PV * LANES * GROUP);
+#pragma GCC unroll 16
+			for (int i = 0; i < mr; i += TOGETHER) {
+				const int8_t *a = t.a + i * t.stride + c;
+				sum[i][j] = dot(sum[i][j], b, load_activations(a, i + 1 < mr ? t.stride : 0));
 			}
 		}
 	}
@@ -79,21 +97,38 @@ INLINE void tile(const int mr, const int np, const struct part t)
 #pragma GCC unroll 16
 	for (int i = 0; i < mr; i++)
 #pragma GCC unroll 16
-		for (int j = 0; j < np * PV; j++) {
-			vf scale = MUL(SPLAT(t.ascale[i]), LOAD(t.wscale + j * LANES));
-			vf s = MUL(TO_FLOAT(sum[i][j]), scale);
-			STORE(t.dst + i * t.ldd + j * LANES, t.bias ? ADD(s, LOAD(t.bias + j * LANES)) : s);
+		for (int j = 0; j < nv; j++) {
+			const int at = (v + j) * LANES;
+			vf scale = MUL(SPLAT(t.ascale[i]), LOAD(t.wscale + at));
+			vf s = MUL(TO_FLOAT(sums_of_row(sum[i / TOGETHER * TOGETHER][j], i % TOGETHER)), scale);
+			STORE(t.dst + i * t.ldd + at, t.bias ? ADD(s, LOAD(t.bias + at)) : s);
 		}
+}
+
+// One tile of mr rows by np neighbouring panels, in strips whose sums fit.
+INLINE void tile(const int mr, const int np, const struct part t)
+{
+	const int nv = mr * np * PV <= MOST_SUMS ? np * PV : np * PV / 2;
+
+#pragma GCC unroll 16
+	for (int v = 0; v < np * PV; v += nv)
+		strip(mr, nv, v, t);
 }
 
 #define TILE(mr, np) \
 	TARGET static void tile_##mr##x##np(const struct part *t) { tile(mr, np, *t); }
 
 // One row takes four panels at once and two take two, for more streams of weights.
-TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1)
+TILE(1, 1) TILE(2, 1) TILE(3, 1)
 TILE(1, 4) TILE(2, 2)
+#if ROWS >= 4
+TILE(4, 1)
+#endif
+#if ROWS >= 6
+TILE(5, 1) TILE(6, 1)
+#endif
 #if ROWS == 8
-TILE(5, 1) TILE(6, 1) TILE(7, 1) TILE(8, 1)
+TILE(7, 1) TILE(8, 1)
 TILE(1, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2) TILE(7, 2) TILE(8, 2)
 #endif
 
@@ -102,8 +137,14 @@ static void (*const tiles[5][ROWS + 1])(const struct part *t) = {
 #if ROWS == 8
 	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1},
 	[2] = {0, tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2, tile_7x2, tile_8x2},
-#else
+#elif ROWS == 6
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1},
+	[2] = {0, 0, tile_2x2},
+#elif ROWS == 4
 	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1},
+	[2] = {0, 0, tile_2x2},
+#else
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1},
 	[2] = {0, 0, tile_2x2},
 #endif
 	[4] = {0, tile_1x4},
@@ -164,6 +205,13 @@ void TIER(gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale,
 {
 	int32_t start[BLOCK_M];
 
+#if TOGETHER > 1
+	// One row would waste half of every instruction.
+	if (m == 1) {
+		gemm_i8_dotprod(dst, ldd, a, ascale, m, w, wscale, n0, n, stride, bias);
+		return;
+	}
+#endif
 	for (size_t i = 0; i < m; i += BLOCK_M) {
 		const size_t rows = min(BLOCK_M, m - i);
 		const struct part b = {

@@ -27,11 +27,11 @@ size_t tasks_of(const struct pool *p, size_t work)
 	return threads == 1 ? 1 : max(1, min(work / SMALL_TASK, threads * TASKS_PER_THREAD));
 }
 
-struct grid gemm_grid(const struct pool *p, size_t m, size_t n, size_t work)
+struct grid gemm_grid(const struct pool *p, size_t m, size_t n, size_t work, size_t step)
 {
 	const size_t tasks = tasks_of(p, work), steps = ceil_div(n, COLUMN_STEP);
 	const size_t most = min(MOST_ROWS, max(LEAST_ROWS, ceil_div(m, tasks)));
-	const size_t rows = ceil_div(ceil_div(m, ceil_div(m, most)), ROW_STEP) * ROW_STEP;
+	const size_t rows = ceil_div(ceil_div(m, ceil_div(m, most)), step) * step;
 	const size_t down = ceil_div(m, rows);
 	const size_t cols = ceil_div(steps, min(steps, ceil_div(tasks, down))) * COLUMN_STEP;
 	return (struct grid){rows, cols, ceil_div(n, cols), down * ceil_div(n, cols)};
@@ -66,7 +66,7 @@ void pool_gemm_f32(struct pool *p, const struct kernels *kernels, float *dst, si
                    const float *a, size_t lda, size_t m, const float *w, size_t kcap, size_t n,
                    size_t k, const float *bias)
 {
-	const struct grid grid = gemm_grid(p, m, n, (m + 2) * n * k);
+	const struct grid grid = gemm_grid(p, m, n, (m + 2) * n * k, ROW_STEP_F32);
 	const struct gemm_f32 args = {kernels, grid, dst, ldd, a, lda, m, w, kcap, n, k, bias};
 	pool_run(p, gemm_f32_task, &args, grid.tasks);
 }
@@ -115,10 +115,11 @@ void pool_gemm_i8(struct pool *p, const struct kernels *kernels, float *dst, siz
                   size_t n, size_t k, size_t stride, const float *bias, int8_t *a, float *ascale)
 {
 	const size_t step = ceil_div(m, tasks_of(p, m * k * ELEMENT_WORK / 4));
-	const struct gemm_i8 args = {kernels, gemm_grid(p, m, n, (m + 1) * n * k / 2), dst, ldd, x, ldx, m,
-	                             w, wscale, n, k, stride, bias, a, ascale, step};
+	const struct grid grid = gemm_grid(p, m, n, (m + 1) * n * k / 2, ROW_STEP_I8);
+	const struct gemm_i8 args = {kernels, grid, dst, ldd, x, ldx, m, w, wscale, n, k, stride, bias,
+	                             a, ascale, step};
 	pool_run(p, quantize_i8_task, &args, ceil_div(m, step));
-	pool_run(p, gemm_i8_task, &args, args.grid.tasks);
+	pool_run(p, gemm_i8_task, &args, grid.tasks);
 }
 
 struct layer_norm_f32 {

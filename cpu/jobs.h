@@ -9,6 +9,16 @@
 #include "kernels.h"
 #include "pool.h"
 
+// A number of rows that is whole tiles of a matrix product in any tier: they have 4,
+// 6 or 8 rows on amd64; on arm64 5 in float32, and 3 or 6 in int8.
+#if defined(__aarch64__)
+#define ROW_STEP_F32 5
+#define ROW_STEP_I8 6
+#else
+#define ROW_STEP_F32 24
+#define ROW_STEP_I8 24
+#endif
+
 // A loop over an m × n result in blocks of rows × cols, row blocks outermost.
 struct grid {
 	size_t rows, cols;
@@ -16,17 +26,9 @@ struct grid {
 	size_t tasks;
 };
 
-// Cuts an m × n result of a matrix product for the pool's threads. work is what it
-// costs in float32 multiply-adds.
-struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work);
-
-// A number of rows that is whole tiles of a matrix product in any tier: they have 6
-// or 8 rows on amd64 and 5 on arm64.
-#if defined(__aarch64__)
-#define ROW_STEP 5
-#else
-#define ROW_STEP 24
-#endif
+// Cuts an m × n result of a matrix product for the pool's threads, by a multiple of
+// `step` rows. work is what it costs in float32 multiply-adds.
+struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work, size_t step);
 
 // How many tasks so much work, in the same unit, is worth.
 size_t tasks_of(const struct pool *, size_t work);

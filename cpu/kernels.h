@@ -72,6 +72,8 @@ DECLARE(avx2)
 DECLARE(avx512)
 DECLARE(avx512vnni)
 DECLARE(neon)
+DECLARE(dotprod)
+DECLARE(i8mm)
 
 #undef DECLARE
 

@@ -38,8 +38,14 @@ TARGET size_t TIER(peak_f32)(size_t turns)
 	return turns * SUMS * LANES * 2;
 }
 
-// products adds the products of four bytes each to the lanes of sum, with the
-// instructions of the tier that do so fastest.
+// products adds PRODUCTS of two bytes to each lane of sum, with the instructions of
+// the tier that do so fastest.
+#if defined(EARSHOT_I8MM)
+#define PRODUCTS 8
+#else
+#define PRODUCTS 4
+#endif
+
 #if defined(EARSHOT_VNNI)
 
 typedef __m512i vi;
@@ -62,6 +68,24 @@ typedef __m256i vi;
 INLINE vi products(vi sum, vi a, vi b)
 {
 	return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), _mm256_set1_epi16(1)));
+}
+
+#elif defined(EARSHOT_I8MM)
+
+typedef int32x4_t vi;
+
+INLINE vi products(vi sum, vi a, vi b)
+{
+	return vmmlaq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b));
+}
+
+#elif defined(EARSHOT_DOTPROD)
+
+typedef int32x4_t vi;
+
+INLINE vi products(vi sum, vi a, vi b)
+{
+	return vdotq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b));
 }
 
 #else
@@ -94,7 +118,7 @@ TARGET size_t TIER(peak_i8)(size_t turns)
 			sum[i] = products(sum[i], a, b);
 			HIDE(sum[i]);
 		}
-	return turns * SUMS * LANES * 4 * 2;
+	return turns * SUMS * LANES * PRODUCTS * 2;
 }
 
 // The sum of n values, a multiple of 8·LANES.

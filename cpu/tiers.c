@@ -4,6 +4,10 @@
 
 #include "kernels.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 // A tier whose int8 products may be of another one than the rest.
 #define KERNELS(tier, products)              \
 	static const struct kernels products = { \
@@ -54,9 +58,21 @@ static size_t supported(void)
 
 KERNELS(neon, neon)
 
-static const struct kernels *const tiers[] = {&neon};
+KERNELS(neon, dotprod)
+KERNELS(neon, i8mm)
 
-static size_t supported(void) { return 1; }
+static const struct kernels *const tiers[] = {&neon, &dotprod, &i8mm};
+
+// What the kernel says that the processor has: a Cortex-A53 neither, A55, A76 and A78
+// dot products.
+static size_t supported(void)
+{
+	if (!(getauxval(AT_HWCAP) & HWCAP_ASIMDDP))
+		return 1;
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_I8MM))
+		return 2;
+	return 3;
+}
 
 #endif
 

@@ -1,10 +1,10 @@
 // A vector of floats in the few operations that the float32 kernels need. Each
 // kernel's file is compiled once as it is, for the architecture's first tier (AVX2
 // with FMA, or NEON), and is included once more by the files of the tiers above,
-// which say by a macro what they are (avx512.c, avx512_i8.c, avx512vnni.c).
+// which say by a macro what they are (avx512*.c, dotprod.c, i8mm.c).
 //
-// What amd64 does not always have must be asked for by name, function by function
-// (TARGET).
+// What an architecture does not always have must be asked for by name, function by
+// function (TARGET).
 
 #ifndef EARSHOT_VEC_F32_H
 #define EARSHOT_VEC_F32_H
@@ -88,8 +88,17 @@ typedef __m256 vf;
 
 #include <arm_neon.h>
 
+// Both extensions are parts of Armv8.2.
+#if defined(EARSHOT_I8MM)
+#define TIER(name) name##_i8mm
+#define TARGET __attribute__((target("arch=armv8.2-a+dotprod+i8mm")))
+#elif defined(EARSHOT_DOTPROD)
+#define TIER(name) name##_dotprod
+#define TARGET __attribute__((target("arch=armv8.2-a+dotprod")))
+#else
 #define TIER(name) name##_neon
 #define TARGET
+#endif
 #define LANES 4
 
 typedef float32x4_t vf;

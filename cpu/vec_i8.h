@@ -2,8 +2,9 @@
 // what is called a dot product instruction where there is one. As many lanes as
 // vec_f32.h has.
 //
-// Weights may be any bytes; activations are never −128. dot adds the product of
-// activations with weights + WEIGHT_BIAS.
+// Weights may be any bytes; activations are never −128. dot adds to the sums of
+// LANES columns and a row (or TOGETHER rows) the products of activations with
+// weights + WEIGHT_BIAS, for the next DEPTH of what is summed over.
 
 #ifndef EARSHOT_VEC_I8_H
 #define EARSHOT_VEC_I8_H
@@ -12,7 +13,8 @@
 
 #include <stdint.h>
 
-#define GROUP 4
+#define PANEL 16
+#define GROUP 4 // neighbouring bytes of a row of weights; the row's next ones are in the next group
 #define WEIGHT_BIAS 0
 
 #if defined(EARSHOT_AVX512)
@@ -108,7 +110,6 @@ INLINE vi dot(vi sum, weights w, vi a)
 #elif defined(__aarch64__)
 
 typedef int32x4_t vi;
-typedef int8x16_t weights;
 
 #define SPLAT_INT(x) vdupq_n_s32(x)
 #define TO_FLOAT(v) vcvtq_f32_s32(v)
@@ -124,24 +125,29 @@ INLINE void store_bytes(int8_t *p, vi v)
 	memcpy(p, &bytes, LANES);
 }
 
-#define load_weights(p) vld1q_s8(p)
-
-// A pair of products fits 16 bits.
-INLINE vi dot(vi sum, weights w, vi a)
-{
-	int8x16_t b = vreinterpretq_s8_s32(a);
-	int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(b)), high = vmull_high_s8(w, b);
-	return vpadalq_s16(sum, vpaddq_s16(low, high));
-}
+#include "dot_arm.h"
 
 #endif
 
-// Four neighbouring bytes in every lane.
-INLINE vi splat_group(const int8_t *p)
+#if defined(__x86_64__)
+
+// One group of columns, the same in every lane.
+#define DEPTH GROUP
+#define TOGETHER 1
+
+typedef vi sums, activations;
+
+#define START(x) SPLAT_INT(x)
+#define sums_of_row(s, row) (s)
+
+INLINE activations load_activations(const int8_t *p, size_t next)
 {
 	int32_t group;
+	(void)next;
 	memcpy(&group, p, GROUP);
 	return SPLAT_INT(group);
 }
+
+#endif
 
 #endif

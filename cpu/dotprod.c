@@ -1,0 +1,7 @@
+//go:build arm64
+
+// The int8 product for Arm's dot product instructions.
+
+#define EARSHOT_DOTPROD
+#include "gemm_i8.c"
+#include "peak.c"
