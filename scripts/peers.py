@@ -48,8 +48,6 @@ EARSHOT = [
     ("earshot int8, full window", {"--compute-type": "int8", "--window": "full"}),
     ("earshot float32, full window", {"--compute-type": "float32", "--window": "full"}),
 ]
-# What an earshot does that does not have the flag yet.
-BEFORE = {"--compute-type": "float32", "--window": "full"}
 
 
 def say(*text):
@@ -228,14 +226,10 @@ def engines(model, args, clips):
         if weights:
             say(f"{model}: loading {name}")
             started.append(Other(name, engine, weights, args.threads, clips))
-    usage = subprocess.run([args.earshot, "eval", "--help"], check=True, capture_output=True, text=True).stdout
     for name, settings in EARSHOT:
         if not wanted(name, args):
             continue
-        if any(flag not in usage and value != BEFORE[flag] for flag, value in settings.items()):
-            say(f"{args.earshot} can't do “{name}”: left out")
-            continue
-        flags = [part for flag, value in settings.items() if flag in usage for part in (flag, value)]
+        flags = [part for setting in settings.items() for part in setting]
         started.append(Earshot(name, args.earshot, flags, model, args.threads, clips))
     return started
 
