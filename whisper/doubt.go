@@ -32,7 +32,7 @@ func (w *window) doubt(r *Result) string {
 		return ""
 	case loud < soundDB:
 		return DroppedNoSound
-	case r.NoSpeech > maxNoSpeech && r.LogProb < minLogProb:
+	case r.silent():
 		return DroppedSilence
 	case len(words) == 0:
 		return DroppedNoWords

@@ -36,11 +36,14 @@ func compressionRatio(text string) float64 {
 
 // good says whether a text needs no other try.
 func (r *Result) good() bool {
-	if r.NoSpeech > maxNoSpeech && r.LogProb < minLogProb {
-		return true // silence, and no temperature makes it speech
+	if r.silent() {
+		return true // and no temperature makes it speech
 	}
 	return r.Stop == EndOfText && r.CompressionRatio <= maxCompressionRatio && r.LogProb >= minLogProb
 }
+
+// silent says whether the model itself doubts that anybody speaks.
+func (r *Result) silent() bool { return r.NoSpeech > maxNoSpeech && r.LogProb < minLogProb }
 
 // better says whether a is to be preferred when none is good: one that does not
 // repeat itself, then the likelier one.

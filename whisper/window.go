@@ -93,7 +93,7 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		good := r.good() && (len(longer) == 0 || r.LogProb >= minShortLogProb)
+		good := r.good() && (len(longer) == 0 || r.LogProb >= minShortLogProb || r.silent())
 		if best == nil || good || better(r, best) {
 			best = r
 		}
