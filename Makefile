@@ -41,7 +41,7 @@ golden: build ## Compare all reference clips with another engine's tokens (long)
 fuzz: setup ## Fuzz every parser, FUZZTIME each (default 60s)
 	@scripts/fuzz
 
-test-long: golden fuzz ## What takes too long for every change: golden, fuzz, hours of sound, AVX-512, arm64
+test-long: golden fuzz ## What takes too long for every change: golden, fuzz, hours of sound, accuracy, AVX-512, arm64
 	EARSHOT_LONG=1 scripts/go test -count=1 -v -timeout 120m ./app/cli
 	@scripts/test-avx512
 	@scripts/test-arm64

@@ -12,83 +12,6 @@
 
 #include "jobs.h"
 
-#define PANEL 16
-
-static size_t panels(size_t n) { return ceil_div(n, PANEL); }
-
-// Floats of one head's keys, and of keys and values.
-static size_t keys_size(size_t capacity, size_t d) { return capacity * d; }
-static size_t head_size(size_t capacity, size_t d) { return capacity * (d + panels(d) * PANEL); }
-
-struct put_kv {
-	const struct kv *cache;
-	size_t at, n;
-	const float *k, *v;
-	size_t ldk, ldv;
-	size_t step; // positions in one task
-	size_t across;
-};
-
-// The keys of neighbouring positions of one panel, side by side, column by column.
-// Of a whole panel the loop is unrolled.
-static void put_keys(float *panel, const float *k, size_t ldk, size_t positions, size_t d)
-{
-	if (positions == PANEL)
-		for (size_t c = 0; c < d; c++)
-			for (size_t i = 0; i < PANEL; i++)
-				panel[c * PANEL + i] = k[i * ldk + c];
-	else
-		for (size_t i = 0; i < positions; i++)
-			for (size_t c = 0; c < d; c++)
-				panel[c * PANEL + i] = k[i * ldk + c];
-}
-
-// One position's values, in panels that are `panel` floats apart.
-static void put_values(float *values, size_t panel, const float *v, size_t d)
-{
-	for (; d >= PANEL; d -= PANEL, v += PANEL, values += panel)
-		memcpy(values, v, PANEL * sizeof *v);
-	if (d > 0)
-		memcpy(values, v, d * sizeof *v);
-}
-
-static void put_kv_task(const void *args, size_t index, size_t thread)
-{
-	const struct put_kv *p = args;
-	const size_t d = p->cache->d, capacity = p->cache->capacity, head = index / p->across;
-	const size_t from = index % p->across * p->step, to = min(from + p->step, p->n);
-	float *keys = p->cache->data + head * head_size(capacity, d);
-	float *values = keys + keys_size(capacity, d);
-
-	(void)thread;
-	for (size_t i = from, n; i < to; i += n) {
-		const size_t at = p->at + i;
-		n = min(PANEL - at % PANEL, to - i);
-		put_keys(keys + at / PANEL * PANEL * d + at % PANEL, p->k + i * p->ldk + head * d, p->ldk, n, d);
-	}
-	for (size_t i = from; i < to; i++)
-		put_values(values + (p->at + i) * PANEL, capacity * PANEL, p->v + i * p->ldv + head * d, d);
-}
-
-// A value costs about as much as so many multiply-adds of a product.
-#define PUT_WORK 12
-
-void pool_put_kv(struct pool *p, const struct kv *cache, size_t at, size_t n, const float *k,
-                 size_t ldk, const float *v, size_t ldv)
-{
-	struct put_kv args = {cache, at, n, k, v, ldk, ldv, n, 1};
-	const size_t tasks = tasks_of(p, n * cache->heads * cache->d * PUT_WORK);
-
-	if (tasks == 1) {
-		for (size_t head = 0; head < cache->heads; head++)
-			put_kv_task(&args, head, 0);
-		return;
-	}
-	args.step = panels(ceil_div(n, ceil_div(tasks, cache->heads))) * PANEL;
-	args.across = ceil_div(n, args.step);
-	pool_run(p, put_kv_task, &args, cache->heads * args.across);
-}
-
 struct attend_f32 {
 	const struct kernels *kernels;
 	float *out;
@@ -121,23 +44,33 @@ static size_t units_of(const struct attend_f32 *a, const struct query *query)
 	return a->heads * ceil_div(query->rows, block_rows(a, query));
 }
 
+// gemm_f32 of kernels.h with a W that lies in a cache from element `at` on.
+static void product(const struct kernels *k, float *dst, size_t ldd, const float *x, size_t ldx,
+                    size_t m, const struct kv *w, size_t at, size_t kcap, size_t n, size_t depth)
+{
+	if (w->f16)
+		k->gemm_f16(dst, ldd, x, ldx, m, w->f16 + at, kcap, 0, n, depth, NULL);
+	else
+		k->gemm_f32(dst, ldd, x, ldx, m, w->f32 + at, kcap, 0, n, depth, NULL);
+}
+
 // Rows `from` to `from`+rows-1 of all, which see the first n positions.
 static void attend_rows(const struct attend_f32 *a, const struct query *query, size_t head,
                         size_t from, size_t rows, size_t n, float *scores)
 {
 	const struct kernels *k = a->kernels;
-	const size_t d = a->d, lds = panels(n) * PANEL;
-	const float *keys = query->data + head * head_size(query->capacity, d);
-	const float *values = keys + keys_size(query->capacity, d);
+	const struct kv *cache = &query->cache;
+	const size_t d = cache->d, capacity = cache->capacity, lds = panels(n) * PANEL;
+	const size_t keys = head * head_size(capacity, d), values = keys + keys_size(capacity, d);
 	float *out = a->out + from * a->ldo + head * d;
 
-	k->gemm_f32(scores, lds, a->q + from * a->ldq + head * d, a->ldq, rows, keys, d, 0, n, d, NULL);
+	product(k, scores, lds, a->q + from * a->ldq + head * d, a->ldq, rows, cache, keys, d, n, d);
 	float scale[MOST_ROWS];
 	for (size_t r = 0; r < rows; r++) {
 		const float sum = k->exp_sum_f32(scores + r * lds, n);
 		scale[r] = sum == 0 ? 0 : 1 / sum; // all masked
 	}
-	k->gemm_f32(out, a->ldo, scores, lds, rows, values, query->capacity, 0, d, n, NULL);
+	product(k, out, a->ldo, scores, lds, rows, cache, values, capacity, d, n);
 	for (size_t r = 0; r < rows; r++) {
 		k->scale_f32(out + r * a->ldo, d, scale[r]);
 		if (!a->weights)

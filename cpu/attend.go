@@ -2,78 +2,6 @@ package cpu
 
 import "fmt"
 
-// KVCache holds the keys and values of one attention layer for one sequence of
-// positions: K and V [positions, H·d]. A decoder adds a position for each token, an
-// encoder or a cross-attention fills it at once. It is packed for [Pool.AttendF32]:
-// for each head the keys in panels of 16 positions, [P/16, d, 16], then the values in
-// panels of 16 of the head's columns, [ceil(d/16), P, 16], P being the capacity.
-//
-// It is not safe for concurrent use.
-type KVCache struct {
-	heads, d, capacity int
-	data               []float32
-}
-
-// NewKVCache returns a cache for H heads of width d with room for so many positions,
-// rounded up to 16.
-func NewKVCache(heads, d, positions int) *KVCache {
-	if heads < 1 || d < 1 || positions < 1 {
-		panic(fmt.Sprintf("BUG: cache of %d positions for %d heads of width %d", positions, heads, d))
-	}
-	c := &KVCache{heads: heads, d: d, capacity: roundUp(positions, panelRows)}
-	c.data = alignedF32(heads * c.headSize())
-	return c
-}
-
-// Capacity returns how many positions there is room for.
-func (c *KVCache) Capacity() int { return c.capacity }
-
-// CopyFrom copies the first n positions of a cache of the same heads, which may
-// have another capacity.
-func (c *KVCache) CopyFrom(src *KVCache, n int) {
-	if c.heads != src.heads || c.d != src.d || n < 0 || n > c.capacity || n > src.capacity {
-		panic(fmt.Sprintf("BUG: copy %d positions from %v to %v", n, src, c))
-	}
-	for h := range c.heads {
-		to, from := c.keys(h), src.keys(h)
-		copy(to.data[:panels(n)*panelRows*c.d], from.data)
-		c.values(h).CopyFrom(src.values(h), c.d, n)
-	}
-}
-
-// String describes the cache's size.
-func (c *KVCache) String() string {
-	return fmt.Sprintf("cache of %d positions for %d heads of width %d", c.capacity, c.heads, c.d)
-}
-
-func (c *KVCache) headSize() int { return c.capacity * (c.d + roundUp(c.d, panelRows)) }
-
-// keys is K [P, d] of one head, sharing memory with c.
-func (c *KVCache) keys(head int) *PackedF32 {
-	return &PackedF32{n: c.capacity, k: c.d, data: c.data[head*c.headSize():][:c.capacity*c.d]}
-}
-
-// values is Vᵀ [d, P] of one head, sharing memory with c.
-func (c *KVCache) values(head int) *PackedF32 {
-	return &PackedF32{n: c.d, k: c.capacity, data: c.data[head*c.headSize()+c.capacity*c.d:][:c.capacity*roundUp(c.d, panelRows)]}
-}
-
-// PutKV overwrites n positions of the cache from position at on. Row i of k and of v,
-// H·d values each, is at i*ldk and i*ldv.
-func (p *Pool) PutKV(c *KVCache, at, n int, k []float32, ldk int, v []float32, ldv int) {
-	width := c.heads * c.d
-	switch {
-	case at < 0 || n < 0 || at+n > c.capacity:
-		panic(fmt.Sprintf("BUG: %d positions from %d on into %v", n, at, c))
-	case n == 0:
-		return
-	case ldk < 0 || ldv < 0 || len(k) < (n-1)*ldk+width || len(v) < (n-1)*ldv+width:
-		panic(fmt.Sprintf("BUG: %d positions of %d values, %d and %d apart, from %d and %d", n, width, ldk, ldv, len(k), len(v)))
-	}
-	defer p.lock().Unlock()
-	active.jobs.putKV(p, c, at, n, k, ldk, v, ldv)
-}
-
 // Query is a run of neighbouring rows that attend over one cache.
 type Query struct {
 	Cache *KVCache
@@ -121,7 +49,8 @@ type attendArgs struct {
 // Softmax is [SoftmaxF32] with its rules for NaN and −Inf, except that the sum
 // divides the result. A row's result has the same bits in any company and whatever
 // the caches' capacities are. out may be q, with the same ldo and ldq; else they must not
-// overlap.
+// overlap. Sums are in float32 over either kind of cache; a float16 key or value that is
+// infinite counts like one in float32.
 func (p *Pool) AttendF32(out []float32, ldo int, q []float32, ldq int, queries []Query, weights []float32, ldw int) {
 	a := attendArgs{out: out, ldo: ldo, q: q, ldq: ldq, queries: queries, weights: weights, ldw: ldw}
 	if a.check(); a.rows == 0 {

@@ -3,12 +3,25 @@ package cpu
 // putKVGeneric defines [Pool.PutKV].
 func putKVGeneric(p *Pool, c *KVCache, at, n int, k []float32, ldk int, v []float32, ldv int) {
 	p.share(c.heads, 4*n*c.heads*c.d, func(h int) {
-		keys, values := c.keys(h), c.values(h)
 		for i := range n {
-			keys.SetRow(at+i, k[i*ldk+h*c.d:][:c.d])
-			values.SetCol(at+i, v[i*ldv+h*c.d:][:c.d])
+			keys, values := k[i*ldk+h*c.d:][:c.d], v[i*ldv+h*c.d:][:c.d]
+			if c.f16 != nil {
+				putGeneric(c, c.f16, h, at+i, keys, values, roundF16Generic)
+			} else {
+				putGeneric(c, c.f32, h, at+i, keys, values, func(x float32) float32 { return x })
+			}
 		}
 	})
+}
+
+// putGeneric puts one position of one head into the cache's data.
+func putGeneric[T float32 | uint16](c *KVCache, data []T, head, at int, k, v []float32, as func(float32) T) {
+	keys := data[head*c.headSize():]
+	values := keys[c.capacity*c.d:]
+	for i := range k {
+		keys[at/panelRows*panelRows*c.d+i*panelRows+at%panelRows] = as(k[i])
+		values[(i/panelRows*c.capacity+at)*panelRows+i%panelRows] = as(v[i])
+	}
 }
 
 // attendF32Generic defines [Pool.AttendF32].
@@ -34,12 +47,23 @@ func (a *attendArgs) rowGeneric(c *KVCache, row, head, n int) {
 		scores = a.weights[(row*a.heads+head)*a.ldw:][:n]
 	}
 	q, out := a.q[row*a.ldq+head*a.d:], a.out[row*a.ldo+head*a.d:][:a.d]
-	gemmF32Generic(scores, n, q, 0, 1, c.keys(head), 0, n, a.d, nil)
+	keys := head * c.headSize()
+	c.productGeneric(scores, q, keys, a.d, a.d)
 	scale := float32(0) // all masked
 	if sum := expSumF32Generic(scores); sum != 0 {
 		scale = float32(1 / sum)
 	}
-	gemmF32Generic(out, a.d, scores, 0, 1, c.values(head), 0, a.d, n, nil)
+	c.productGeneric(out, scores, keys+c.capacity*c.d, c.capacity, n)
 	scaleF32Generic(out, scale)
 	scaleF32Generic(scores, scale)
+}
+
+// productGeneric is one row of [GemmF32], where W lies in the cache from element `at`
+// on and has kcap columns.
+func (c *KVCache) productGeneric(dst, a []float32, at, kcap, k int) {
+	if c.f16 != nil {
+		gemmGeneric(dst, len(dst), a, 0, 1, c.f16[at:], kcap, 0, len(dst), k, nil, dotF16Generic)
+		return
+	}
+	gemmGeneric(dst, len(dst), a, 0, 1, c.f32[at:], kcap, 0, len(dst), k, nil, dotF32Generic)
 }

@@ -18,7 +18,39 @@ type attention struct {
 	k, v     [][]float32 // by query: [positions, heads·d]
 }
 
-func newAttention(p *Pool, heads, d int, spare int, queries ...Query) *attention {
+// newCache is NewKVCache or NewKVCacheF16.
+type newCache func(heads, d, positions int) *KVCache
+
+// eachCache runs f under every tier of this machine with both kinds of cache.
+func eachCache(t *testing.T, f func(t *testing.T, newCache newCache)) {
+	eachTier(t, func(t *testing.T) {
+		t.Run("float32", func(t *testing.T) { f(t, NewKVCache) })
+		t.Run("float16", func(t *testing.T) { f(t, NewKVCacheF16) })
+	})
+}
+
+// fill puts x wherever the cache has room.
+func (c *KVCache) fill(x float32) {
+	for i := range c.f32 {
+		c.f32[i] = x
+	}
+	for i := range c.f16 {
+		c.f16[i] = roundF16Generic(x)
+	}
+}
+
+// hold is what the cache makes of x.
+func (c *KVCache) hold(x []float32) []float32 {
+	x = slices.Clone(x)
+	for i := range x {
+		if c.f16 != nil {
+			x[i] = fromF16(roundF16Generic(x[i]))
+		}
+	}
+	return x
+}
+
+func newAttention(p *Pool, newCache newCache, heads, d int, spare int, queries ...Query) *attention {
 	r := rand.New(rand.NewPCG(uint64(heads*d), 5))
 	width := heads * d
 	a := &attention{heads: heads, d: d, queries: slices.Clone(queries), ldq: width + 3, ldo: width + 5}
@@ -28,11 +60,9 @@ func newAttention(p *Pool, heads, d int, spare int, queries ...Query) *attention
 		k, v := make([]float32, n*width), make([]float32, n*width)
 		normals(r, k, 1)
 		normals(r, v, 1)
-		a.k, a.v = append(a.k, k), append(a.v, v)
-		query.Cache = NewKVCache(heads, d, n+spare)
-		for j := range query.Cache.data {
-			query.Cache.data[j] = nan
-		}
+		query.Cache = newCache(heads, d, n+spare)
+		query.Cache.fill(nan)
+		a.k, a.v = append(a.k, query.Cache.hold(k)), append(a.v, query.Cache.hold(v))
 		// In two parts, as a decoder's cache that starts with a prompt.
 		p.PutKV(query.Cache, 0, n/2, k, width, v, width)
 		p.PutKV(query.Cache, n/2, n-n/2, k[n/2*width:], width, v[n/2*width:], width)
@@ -126,7 +156,7 @@ func softmax64(q, keys []float32, stride, n int) []float64 {
 }
 
 func TestAttendF32(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
+	eachCache(t, func(t *testing.T, newCache newCache) {
 		for _, threads := range []int{1, 3} {
 			p := newPool(t, threads)
 			for _, d := range []int{1, 16, 20, 64} {
@@ -135,7 +165,7 @@ func TestAttendF32(t *testing.T) {
 						heads := 1 + rows%3
 						for _, causal := range []bool{false, true} {
 							what := fmt.Sprintf("%d threads, %d rows over %d, d %d, causal %v", threads, rows, n, d, causal)
-							a := newAttention(p, heads, d, 20, Query{Rows: rows, N: n, Causal: causal})
+							a := newAttention(p, newCache, heads, d, 20, Query{Rows: rows, N: n, Causal: causal})
 							ldw := (n + rows) * (rows % 2)
 							out, weights := a.run(t, p, ldw)
 							a.check(t, what, out, weights, ldw)
@@ -144,11 +174,11 @@ func TestAttendF32(t *testing.T) {
 				}
 			}
 			for _, n := range []int{700, 1500} { // blocks of rows and of positions
-				a := newAttention(p, 2, 64, 0, Query{Rows: 131, N: n})
+				a := newAttention(p, newCache, 2, 64, 0, Query{Rows: 53, N: n})
 				out, _ := a.run(t, p, 0)
 				a.check(t, fmt.Sprintf("%d positions", n), out, nil, 0)
 			}
-			a := newAttention(p, 3, 16, 5, Query{Rows: 1, N: 30}, Query{Rows: 70, N: 19}, Query{Rows: 4, N: 2, Causal: true}, Query{Rows: 1, N: 1})
+			a := newAttention(p, newCache, 3, 16, 5, Query{Rows: 1, N: 30}, Query{Rows: 70, N: 19}, Query{Rows: 4, N: 2, Causal: true}, Query{Rows: 1, N: 1})
 			out, weights := a.run(t, p, 31)
 			a.check(t, "several caches", out, weights, 31)
 		}
@@ -158,17 +188,15 @@ func TestAttendF32(t *testing.T) {
 // TestAttendF32Alone checks that a row's result has the same bits alone, in another
 // cache, on another number of threads, with weights and without.
 func TestAttendF32Alone(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
+	eachCache(t, func(t *testing.T, newCache newCache) {
 		one, three := newPool(t, 1), newPool(t, 3)
 		for _, n := range []int{5, 483, 1100} {
-			a := newAttention(one, 2, 64, 0, Query{Rows: 75, N: n})
+			a := newAttention(one, newCache, 2, 64, 0, Query{Rows: 75, N: n})
 			want, _ := a.run(t, three, 0)
 			b := *a
 			b.queries = slices.Clone(a.queries)
-			larger := NewKVCache(2, 64, n+500)
-			for i := range larger.data {
-				larger.data[i] = inf
-			}
+			larger := newCache(2, 64, n+500)
+			larger.fill(inf)
 			larger.CopyFrom(a.queries[0].Cache, n)
 			b.queries[0] = Query{Cache: larger, N: n}
 			for _, rows := range []int{1, 4, 7} {
@@ -190,9 +218,9 @@ func TestAttendF32Alone(t *testing.T) {
 // TestAttendF32Causal checks that a causal row has the bits that it has alone, where
 // it cannot see what comes later: not even NaN.
 func TestAttendF32Causal(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
+	eachCache(t, func(t *testing.T, newCache newCache) {
 		p := newPool(t, 2)
-		a := newAttention(p, 2, 20, 4, Query{Rows: 9, N: 28, Causal: true})
+		a := newAttention(p, newCache, 2, 20, 4, Query{Rows: 9, N: 28, Causal: true})
 		want, _ := a.run(t, p, 0)
 		bad := make([]float32, 40)
 		for i := range bad {
@@ -210,7 +238,7 @@ func TestAttendF32Causal(t *testing.T) {
 }
 
 func TestAttendF32Specials(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
+	eachCache(t, func(t *testing.T, newCache newCache) {
 		p := newPool(t, 1)
 		for _, c := range []struct {
 			name   string
@@ -222,10 +250,10 @@ func TestAttendF32Specials(t *testing.T) {
 			{"all masked", [3]float32{-inf, -inf, -inf}, 0, [3]float32{}},
 			{"NaN", [3]float32{0, nan, 0}, nan, [3]float32{nan, nan, nan}},
 			{"+Inf", [3]float32{0, inf, 0}, nan, [3]float32{nan, nan, nan}},
-			{"far apart", [3]float32{-200, 3e38, 0}, 2, [3]float32{0, 1, 0}},
+			{"far apart", [3]float32{-200, 65000, 0}, 2, [3]float32{0, 1, 0}},
 			{"equal", [3]float32{-5, -5, -5}, 2, [3]float32{1. / 3, 1. / 3, 1. / 3}},
 		} {
-			cache, out, weights := NewKVCache(1, 1, 3), []float32{poison}, []float32{poison, poison, poison}
+			cache, out, weights := newCache(1, 1, 3), []float32{poison}, []float32{poison, poison, poison}
 			p.PutKV(cache, 0, 3, c.k[:], 1, []float32{1, 2, 3}, 1)
 			p.AttendF32(out, 1, []float32{1}, 1, []Query{{Cache: cache, Rows: 1, N: 3}}, weights, 3)
 			compare(t, c.name, out, []float32{c.want}, 1e-6)
@@ -243,6 +271,7 @@ func TestAttendBounds(t *testing.T) {
 		"put beyond":             func() { p.PutKV(c, 16, 1, x, 8, x, 8) },
 		"put from too little":    func() { p.PutKV(c, 0, 2, x[:15], 8, x, 8) },
 		"copy to another shape":  func() { c.CopyFrom(NewKVCache(4, 2, 16), 1) },
+		"copy to another type":   func() { c.CopyFrom(NewKVCacheF16(2, 4, 16), 1) },
 		"copy beyond":            func() { c.CopyFrom(NewKVCache(2, 4, 32), 17) },
 		"no positions":           func() { p.AttendF32(x, 8, x, 8, []Query{{Cache: c, Rows: 1}}, nil, 0) },
 		"positions beyond":       func() { p.AttendF32(x, 8, x, 8, []Query{{Cache: c, Rows: 1, N: 17}}, nil, 0) },
@@ -268,16 +297,18 @@ func TestAttendBounds(t *testing.T) {
 // BenchmarkAttendF32 has an encoder layer of tiny and base in a short and in a full
 // window, and one token's cross-attention. The best run counts.
 func BenchmarkAttendF32(b *testing.B) {
-	for _, s := range []struct{ rows, n, heads int }{{483, 483, 6}, {1500, 1500, 6}, {1500, 1500, 8}, {1, 483, 6}, {1, 1500, 6}, {1, 40, 6}} {
+	for _, s := range []struct{ rows, n, heads int }{{483, 483, 6}, {1500, 1500, 6}, {1500, 1500, 8}, {1, 483, 6}, {1, 1500, 6}, {1, 483, 8}, {1, 1500, 8}, {1, 40, 6}} {
 		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%dx%dx%d/threads=%d", s.rows, s.n, s.heads, threads), func(b *testing.B) {
-				p := newPool(b, threads)
-				a := newAttention(p, s.heads, 64, 0, Query{Rows: s.rows, N: s.n})
-				out := make([]float32, s.rows*a.ldo)
-				seconds := best(b, func() { p.AttendF32(out, a.ldo, a.q, a.ldq, a.queries, nil, 0) })
-				b.ReportMetric(4*float64(s.rows*s.n*s.heads*64)/seconds/1e9, "GFLOP/s")
-				b.ReportMetric(seconds*1e6, "µs")
-			})
+			for kind, newCache := range map[string]newCache{"f32": NewKVCache, "f16": NewKVCacheF16} {
+				b.Run(fmt.Sprintf("%dx%dx%d/threads=%d/%s", s.rows, s.n, s.heads, threads, kind), func(b *testing.B) {
+					p := newPool(b, threads)
+					a := newAttention(p, newCache, s.heads, 64, 0, Query{Rows: s.rows, N: s.n})
+					out := make([]float32, s.rows*a.ldo)
+					seconds := best(b, func() { p.AttendF32(out, a.ldo, a.q, a.ldq, a.queries, nil, 0) })
+					b.ReportMetric(4*float64(s.rows*s.n*s.heads*64)/seconds/1e9, "GFLOP/s")
+					b.ReportMetric(seconds*1e6, "µs")
+				})
+			}
 		}
 	}
 }
@@ -286,11 +317,14 @@ func BenchmarkAttendF32(b *testing.B) {
 func BenchmarkPutKV(b *testing.B) {
 	const width = 6 * 64
 	p := newPool(b, 1)
-	c, kv := NewKVCache(6, 64, 1500), make([]float32, 1500*3*width)
-	for _, n := range []int{1, 483, 1500} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			seconds := best(b, func() { p.PutKV(c, 0, n, kv[width:], 3*width, kv[2*width:], 3*width) })
-			b.ReportMetric(seconds*1e6, "µs")
-		})
+	kv := make([]float32, 1500*3*width)
+	for kind, newCache := range map[string]newCache{"f32": NewKVCache, "f16": NewKVCacheF16} {
+		c := newCache(6, 64, 1500)
+		for _, n := range []int{1, 483, 1500} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, kind), func(b *testing.B) {
+				seconds := best(b, func() { p.PutKV(c, 0, n, kv[width:], 3*width, kv[2*width:], 3*width) })
+				b.ReportMetric(seconds*1e6, "µs")
+			})
+		}
 	}
 }

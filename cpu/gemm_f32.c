@@ -9,9 +9,21 @@
 //
 // The last panel may be used in part: its columns beyond n are computed in a tile
 // on the stack and never stored.
+//
+// gemm_f16.c compiles the same for a W of float16 values.
 
 #include "kernels.h"
 #include "vec_f32.h"
+
+#ifdef EARSHOT_F16
+#define GEMM TIER(gemm_f16)
+#define LOAD_W(p) LOAD_F16(p)
+typedef uint16_t weight;
+#else
+#define GEMM TIER(gemm_f32)
+#define LOAD_W(p) LOAD(p)
+typedef float weight;
+#endif
 
 #define PANEL 16
 #define PV (PANEL / LANES) // vectors across a panel
@@ -36,17 +48,17 @@
 #define BLOCK_M 120
 #define BLOCK_K 512
 
-// How far ahead weights are fetched, in floats: the loads alone do not keep enough
-// lines in flight when W comes from memory or the third-level cache.
-#define AHEAD 1024
+// How far ahead weights are fetched, 4 KB: the loads alone do not keep enough lines
+// in flight when W comes from memory or the third-level cache.
+#define AHEAD (4096 / sizeof(weight))
 
-typedef void tile_fn(float *dst, size_t ldd, const float *a, size_t lda, const float *w,
+typedef void tile_fn(float *dst, size_t ldd, const float *a, size_t lda, const weight *w,
                      size_t panel, size_t k, int first, const float *bias);
 
 // One tile of mr rows by np panels that lie `panel` floats apart. mr and np are
 // constants where this is inlined, so that the sums live in registers.
 INLINE void tile(const int mr, const int np, float *dst, size_t ldd, const float *a, size_t lda,
-                 const float *w, size_t panel, size_t k, int first, const float *bias)
+                 const weight *w, size_t panel, size_t k, int first, const float *bias)
 {
 	vf sum[ROWS][4 * PV];
 #pragma GCC unroll 8
@@ -65,7 +77,7 @@ INLINE void tile(const int mr, const int np, float *dst, size_t ldd, const float
 			vf b[PV];
 #pragma GCC unroll 4
 			for (int j = 0; j < PV; j++)
-				b[j] = LOAD(w + p * panel + c * PANEL + j * LANES);
+				b[j] = LOAD_W(w + p * panel + c * PANEL + j * LANES);
 #pragma GCC unroll 8
 			for (int i = 0; i < mr; i++)
 #pragma GCC unroll 4
@@ -85,7 +97,7 @@ INLINE void tile(const int mr, const int np, float *dst, size_t ldd, const float
 
 #define TILE(mr, np)                                                                             \
 	TARGET static void tile_##mr##x##np(float *dst, size_t ldd, const float *a, size_t lda,      \
-	                                    const float *w, size_t panel, size_t k, int first,       \
+	                                    const weight *w, size_t panel, size_t k, int first,       \
 	                                    const float *bias)                                       \
 	{                                                                                            \
 		tile(mr, np, dst, ldd, a, lda, w, panel, k, first, bias);                                \
@@ -120,7 +132,7 @@ static tile_fn *const tiles[5][ROWS + 1] = {
 
 // A tile whose panel has only cols columns in use.
 static void edge_tile(float *dst, size_t ldd, size_t cols, const float *a, size_t lda, size_t rows,
-                      const float *w, size_t k, int first, const float *bias)
+                      const weight *w, size_t k, int first, const float *bias)
 {
 	float part[ROWS * PANEL] = {0}, part_bias[PANEL] = {0};
 
@@ -136,13 +148,13 @@ static void edge_tile(float *dst, size_t ldd, size_t cols, const float *a, size_
 static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 
 // One block of rows and of K by the columns n0 to n.
-static void block(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const float *w,
+static void block(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const weight *w,
                   size_t panel, size_t n0, size_t n, size_t k, int first, const float *bias)
 {
 	const size_t most = m == 1 ? 4 : m == 2 ? 2 : PANELS;
 
 	for (size_t j = n0, np; j < n; j += np * PANEL) {
-		const float *b = w + j / PANEL * panel;
+		const weight *b = w + j / PANEL * panel;
 		const float *bj = bias ? bias + j : NULL;
 		np = j + most * PANEL <= n ? most : 1;
 		for (size_t i = 0, rows; i < m; i += rows) {
@@ -157,7 +169,7 @@ static void block(float *dst, size_t ldd, const float *a, size_t lda, size_t m, 
 }
 
 // Up to ROWS rows read W once, front to back, and need no blocks.
-void TIER(gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const float *w,
+void GEMM(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const weight *w,
                     size_t kcap, size_t n0, size_t n, size_t k, const float *bias)
 {
 	const size_t block_k = m > ROWS ? BLOCK_K : k;

@@ -39,19 +39,20 @@
 #endif
 
 // A block of A, BLOCK_M rows, stays in the second-level cache while all panels
-// pass; a panel is read from the first-level one by all tiles but the first.
-#define BLOCK_M 128
+// pass; a panel is read from the first-level one by all tiles but the first. BLOCK_M
+// is a multiple of ROWS.
+#define BLOCK_M 120
 
 // How far ahead weights are fetched, in bytes: the loads alone do not keep enough
 // lines in flight when W comes from memory.
 #define AHEAD 4096
 
 // What comes AHEAD of a step through a panel.
-#define fetch_ahead(w)                                    \
-	do                                                    \
-		for (int l = 0; l < DEPTH * PANEL; l += 64)       \
-			__builtin_prefetch((w) + AHEAD + l);          \
-	while (0)
+INLINE void fetch_ahead(const int8_t *w)
+{
+	for (int line = 0; line < DEPTH * PANEL; line += 64)
+		__builtin_prefetch(w + AHEAD + line);
+}
 
 // Operands from the first row and column of a block or a tile on.
 struct part {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "kernels.h"
+#include "kv.h"
 #include "pool.h"
 
 // A number of rows that is whole tiles of a matrix product in any tier: they have 4,
@@ -56,23 +57,15 @@ void pool_gelu_f32(struct pool *, const struct kernels *k, float *x, size_t n);
 
 void pool_add_f32(struct pool *, const struct kernels *k, float *dst, const float *x, size_t n);
 
-// The cache of one attention layer (KVCache in Go): for each of the heads, keys in
-// panels of 16 positions, [capacity/16][d][16], then values in panels of 16 of a
-// head's d columns, [ceil(d/16)][capacity][16]. capacity is a multiple of 16.
-struct kv {
-	float *data;
-	size_t heads, d, capacity;
-};
-
 // Overwrites positions at to at+n-1 with rows of k and v, [n, heads·d] each.
-void pool_put_kv(struct pool *, const struct kv *, size_t at, size_t n, const float *k, size_t ldk,
-                 const float *v, size_t ldv);
+void pool_put_kv(struct pool *, const struct kernels *kernels, const struct kv *, size_t at, size_t n,
+                 const float *k, size_t ldk, const float *v, size_t ldv);
 
 // Neighbouring rows that attend over the first n positions of one cache; where they
 // are causal, each row after the first over one more.
 struct query {
-	const float *data;
-	size_t capacity, n, rows;
+	struct kv cache;
+	size_t n, rows;
 	int causal;
 };
 

@@ -13,6 +13,9 @@ struct kernels {
 	const char *name;
 	void (*gemm_f32)(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const float *w,
 	                 size_t kcap, size_t n0, size_t n, size_t k, const float *bias);
+	void (*gemm_f16)(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const uint16_t *w,
+	                 size_t kcap, size_t n0, size_t n, size_t k, const float *bias);
+	void (*round_f16)(uint16_t *dst, const float *x, size_t n);
 	void (*gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale, size_t m,
 	                const int8_t *w, const float *wscale, size_t n0, size_t n, size_t stride,
 	                const float *bias);
@@ -44,6 +47,10 @@ const struct kernels *const *native_tiers(size_t *count);
 	void gemm_f32_##tier(float *dst, size_t ldd, const float *a, size_t lda, size_t m,      \
 	                     const float *w, size_t kcap, size_t n0, size_t n, size_t k,        \
 	                     const float *bias);                                                \
+	void gemm_f16_##tier(float *dst, size_t ldd, const float *a, size_t lda, size_t m,      \
+	                     const uint16_t *w, size_t kcap, size_t n0, size_t n, size_t k,     \
+	                     const float *bias);                                                \
+	void round_f16_##tier(uint16_t *dst, const float *x, size_t n);                         \
 	void gemm_i8_##tier(float *dst, size_t ldd, const int8_t *a, const float *ascale,       \
 	                    size_t m, const int8_t *w, const float *wscale, size_t n0,          \
 	                    size_t n, size_t stride, const float *bias);                        \

@@ -13,7 +13,9 @@
 #define SUMS 10
 
 // The compiler may not know what is in v, so that no turn of a loop is like another.
-#if defined(__x86_64__)
+#if defined(EARSHOT_SIMDE) // scripts/test-avx512: no register is as wide
+#define HIDE(v) __asm__ volatile("" : "+m"(v))
+#elif defined(__x86_64__)
 #define HIDE(v) __asm__ volatile("" : "+x"(v))
 #else
 #define HIDE(v) __asm__ volatile("" : "+w"(v))

@@ -61,19 +61,33 @@ func nativeJobs(k *C.struct_kernels) jobs {
 			C.pool_layer_norm_f32(p.native, k, floats(dst), floats(x), floats(gamma), floats(beta),
 				C.size_t(rows), size(gamma), layerNormEps)
 		},
-		geluF32:   func(p *Pool, x []float32) { C.pool_gelu_f32(p.native, k, floats(x), size(x)) },
-		addF32:    func(p *Pool, dst, x []float32) { C.pool_add_f32(p.native, k, floats(dst), floats(x), size(x)) },
-		putKV:     putKV,
+		geluF32: func(p *Pool, x []float32) { C.pool_gelu_f32(p.native, k, floats(x), size(x)) },
+		addF32:  func(p *Pool, dst, x []float32) { C.pool_add_f32(p.native, k, floats(dst), floats(x), size(x)) },
+		putKV: func(p *Pool, c *KVCache, at, n int, x []float32, ldx int, v []float32, ldv int) {
+			putKV(p, k, c, at, n, x, ldx, v, ldv)
+		},
 		attendF32: func(p *Pool, a *attendArgs) { attendF32(p, k, a) },
 	}
 }
 
-func putKV(p *Pool, c *KVCache, at, n int, k []float32, ldk int, v []float32, ldv int) {
+func putKV(p *Pool, kernels *C.struct_kernels, c *KVCache, at, n int, k []float32, ldk int, v []float32, ldv int) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	pin.Pin(unsafe.SliceData(c.data))
-	cache := C.struct_kv{data: floats(c.data), heads: C.size_t(c.heads), d: C.size_t(c.d), capacity: C.size_t(c.capacity)}
-	C.pool_put_kv(p.native, &cache, C.size_t(at), C.size_t(n), floats(k), C.size_t(ldk), floats(v), C.size_t(ldv))
+	cache := nativeCache(c, &pin)
+	C.pool_put_kv(p.native, kernels, &cache, C.size_t(at), C.size_t(n), floats(k), C.size_t(ldk), floats(v), C.size_t(ldv))
+}
+
+// nativeCache is [KVCache] as C takes it.
+func nativeCache(c *KVCache, pin *runtime.Pinner) C.struct_kv {
+	to := C.struct_kv{heads: C.size_t(c.heads), d: C.size_t(c.d), capacity: C.size_t(c.capacity)}
+	if c.f16 != nil {
+		pin.Pin(unsafe.SliceData(c.f16))
+		to.f16 = (*C.uint16_t)(unsafe.SliceData(c.f16))
+	} else {
+		pin.Pin(unsafe.SliceData(c.f32))
+		to.f32 = floats(c.f32)
+	}
+	return to
 }
 
 // nativeQuery is [Query] as C takes it.
@@ -85,14 +99,12 @@ func attendF32(p *Pool, k *C.struct_kernels, a *attendArgs) {
 	p.queries = p.queries[:0]
 	room := attendRoom
 	for _, q := range a.queries {
-		pin.Pin(unsafe.SliceData(q.Cache.data))
 		causal := C.int(0)
 		if q.Causal {
 			causal = 1
 		}
 		p.queries = append(p.queries, nativeQuery{
-			data: floats(q.Cache.data), capacity: C.size_t(q.Cache.capacity),
-			n: C.size_t(q.N), rows: C.size_t(q.Rows), causal: causal,
+			cache: nativeCache(q.Cache, &pin), n: C.size_t(q.N), rows: C.size_t(q.Rows), causal: causal,
 		})
 		room = max(room, roundUp(q.last(), panelRows))
 	}

@@ -73,7 +73,7 @@ func pickTier(tiers []*kernels, mask string) *kernels {
 }
 
 // Tier names the instruction set that the kernels use: "generic" (plain Go); on
-// amd64 "avx2" (with FMA), "avx512" (F, BW, DQ and VL) or "avx512vnni" (int8 dot
+// amd64 "avx2" (with FMA and F16C), "avx512" (F, BW, DQ and VL) or "avx512vnni" (int8 dot
 // products); on arm64 "neon", "dotprod" (int8 dot products, Armv8.2) or "i8mm"
 // (products of int8 matrices). The environment variable EARSHOT_CPU, read once at
 // start, names the highest tier allowed.

@@ -13,6 +13,8 @@
 	static const struct kernels products = { \
 		#products,                           \
 		gemm_f32_##tier,                     \
+		gemm_f16_##tier,                     \
+		round_f16_##tier,                    \
 		gemm_i8_##products,                  \
 		quantize_i8_##tier,                  \
 		softmax_f32_##tier,                  \
@@ -44,7 +46,8 @@ static const struct kernels *const tiers[] = {&avx2, &avx512, &avx512vnni};
 static size_t supported(void)
 {
 	__builtin_cpu_init();
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+	    !__builtin_cpu_supports("f16c"))
 		return 0;
 	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
 	    !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))

@@ -1,6 +1,9 @@
 package whisper
 
-import "slices"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // A decoder that loops says the same phrase until something stops it. The guard
 // stops it when the text ends in at least loopCopies copies of one phrase, these are
@@ -39,13 +42,27 @@ const repeatTokens = 3
 
 // cutRepeat reports whether tokens end in a phrase that was said just before, and how
 // many tokens are left without the repeat. In a window with little silence behind the
-// speech a decoder that has said everything begins again.
-func cutRepeat(tokens []int) (keep int, again bool) {
+// speech a decoder that has said everything begins again, as a sentence of its own where
+// the phrase was the end of one: alike is to take capitals for small letters.
+func cutRepeat(tokens []int, alike func(a, b int) bool) (keep int, again bool) {
 	n := len(tokens)
 	for phrase := repeatTokens; 2*phrase <= n; phrase++ {
-		if slices.Equal(tokens[n-phrase:], tokens[n-2*phrase:n-phrase]) {
+		same := 0
+		for same < phrase && alike(tokens[n-1-same], tokens[n-1-same-phrase]) {
+			same++
+		}
+		if same == phrase {
 			return n - phrase, true
 		}
 	}
 	return n, false
+}
+
+// alike says whether two tokens are the same letters, in capitals or not.
+func (e *Engine) alike(a, b int) bool {
+	if a == b {
+		return true
+	}
+	x, y := e.Tokenizer.Bytes(a), e.Tokenizer.Bytes(b)
+	return len(x) > 0 && utf8.Valid(x) && utf8.Valid(y) && bytes.EqualFold(x, y)
 }

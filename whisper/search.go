@@ -18,7 +18,8 @@ type search struct {
 	limit   int // tokens that the text may have
 	guard   bool
 	short   bool // the window is shorter than the model's own
-	room    int  // tokens that the voiced sound can hold; repeats up to there may be spoken
+	alike   func(a, b int) bool
+	room    int // tokens that the voiced sound can hold; repeats up to there may be spoken
 	random  *rand.Rand
 	partial func(text []int)
 	align   bool
@@ -234,10 +235,12 @@ func largest(x []float32, n int) []int {
 
 // bound ends a text that loops or has reached the limit.
 func (s *search) bound(h *hypothesis) {
-	if keep, again := cutRepeat(h.tokens); again && s.guard && s.short {
-		h.cut(keep)
-		h.stop = Looped
-		return
+	if s.guard && s.short {
+		if keep, again := cutRepeat(h.tokens, s.alike); again {
+			h.cut(keep)
+			h.stop = Looped
+			return
+		}
 	}
 	if keep, looped := cutLoop(h.tokens); looped && s.guard && len(h.tokens) > s.room {
 		h.cut(keep)

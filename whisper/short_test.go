@@ -112,6 +112,8 @@ func TestGuardFiresAtOnce(t *testing.T) {
 		{"a long phrase", strings.Repeat("the quick brown fox, ", 4), 42, Looped, "the quick brown fox, "},
 		{"phrases of two", "xababyzz", 8, EndOfText, "xababyzz"},
 		{"a phrase that comes back", "abcdeabcde", 10, Looped, "abcde"},
+		{"a phrase that comes back in capitals", "xyz abc ABC", 11, Looped, "xyz abc"},
+		{"bytes that are no letters", "\xe4\xe4\xe4\xe5\xe5\xe5", 6, EndOfText, ""},
 		{"a phrase that comes back later", "abcde, abcde", 12, EndOfText, "abcde, abcde"},
 	} {
 		steps := 0

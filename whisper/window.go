@@ -200,6 +200,7 @@ func (w *window) search(prompt int) *search {
 		guard:  !w.opts.NoGuards,
 		room:   loopRoom(voicedSeconds(voicedMap(w.samples))),
 		short:  w.encoded.Positions < e.Dims.AudioCtx,
+		alike:  e.alike,
 		random: rand.New(rand.NewPCG(1, uint64(len(w.samples)))), // the same file gives the same text
 		align:  w.words(),
 

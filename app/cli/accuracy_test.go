@@ -36,25 +36,34 @@ func TestEnglishSets(t *testing.T) {
 					}
 				}
 			}
-			asGood(t, "all sets", small, float32s)
+			if d, good := compare(t, "all sets", small, float32s); !good {
+				t.Errorf("all sets: %s", shown(d))
+			}
 			const other = "librispeech-test-other"
-			asGood(t, other, ofSet(t, small, other), ofSet(t, float32s, other))
+			// 2026-11-30: tiny.en fails this with +0.57 points, −0.61 to +1.93. With one matrix
+			// or other of the decoder left in float32 there were 150 to 168 errors in the 1,052
+			// words, and 149 with all of them.
+			if d, good := compare(t, other, ofSet(t, small, other), ofSet(t, float32s, other)); !good {
+				t.Errorf("%s: %s", other, shown(d))
+			}
 		})
 	}
 }
 
-// asGood is the claim that a makes no more errors than b: at most 0.3 points more, or
-// more by chance, and then hardly by more than a point.
-func asGood(t *testing.T, what string, a, b *eval.Report) {
+// compare says whether a makes no more errors than b: at most 0.3 points more, or more
+// by chance, and then hardly by more than a point.
+func compare(t *testing.T, what string, a, b *eval.Report) (d eval.Difference, good bool) {
 	t.Helper()
 	d, err := a.Against(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: %d errors against %d in %d words, %+.2f points, 95 %% interval %+.2f to %+.2f", what, a.Errors, b.Errors, a.Words, 100*d.WER, 100*d.Low, 100*d.High)
-	if d.WER > 0.003 && !(d.Low <= 0 && d.High <= 0.01) {
-		t.Errorf("%s: %+.2f points, %+.2f to %+.2f", what, 100*d.WER, 100*d.Low, 100*d.High)
-	}
+	t.Logf("%s: %d errors against %d in %d words, %s", what, a.Errors, b.Errors, a.Words, shown(d))
+	return d, d.WER <= 0.003 || d.Low <= 0 && d.High <= 0.01
+}
+
+func shown(d eval.Difference) string {
+	return fmt.Sprintf("%+.2f points, 95 %% interval %+.2f to %+.2f", 100*d.WER, 100*d.Low, 100*d.High)
 }
 
 // englishManifest holds the English clips of all sets whose text is known.
