@@ -124,9 +124,8 @@ func TestRealPiecesTogether(t *testing.T) {
 		files []string
 		opts  []whisper.Options
 	}{
-		{"tiny.en", []string{"jfk/jfk.wav", "librispeech-test-other/367-130732-0001.flac", "librispeech-test-other/1688-142285-0003.flac",
-			"librispeech-test-other/3080-5032-0000.flac"}, []whisper.Options{
-			{Words: true}, {Words: true, Temperatures: []float64{0.4}}}},
+		{"tiny.en", []string{"jfk/jfk.wav", "librispeech-test-other/367-130732-0001.flac", "librispeech-test-other/1688-142285-0003.flac"}, []whisper.Options{
+			{Words: true}, {Temperatures: []float64{0.4}}}},
 		{"base", []string{"azure-customspeech/fr-FR_training_audio2.flac", "jfk/jfk.wav"}, []whisper.Options{{Words: true}}},
 	} {
 		r := newRig(t, c.model)
