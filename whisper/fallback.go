@@ -45,11 +45,14 @@ func (r *Result) good() bool {
 // silent says whether the model itself doubts that anybody speaks.
 func (r *Result) silent() bool { return r.NoSpeech > maxNoSpeech && r.LogProb < minLogProb }
 
-// better says whether a is to be preferred when none is good: one that does not
-// repeat itself, then the likelier one.
+// better says whether a is to be preferred when none is good: one that is speech, then
+// one that does not repeat itself, then the likelier one.
 func better(a, b *Result) bool {
 	loops := func(r *Result) bool { return r.Stop == Looped || r.CompressionRatio > maxCompressionRatio }
-	if loops(a) != loops(b) {
+	switch {
+	case a.silent() != b.silent():
+		return b.silent()
+	case loops(a) != loops(b):
 		return loops(b)
 	}
 	return a.LogProb > b.LogProb

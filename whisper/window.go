@@ -93,8 +93,8 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		good := r.good() && (len(longer) == 0 || r.LogProb >= minShortLogProb || r.silent())
-		if best == nil || good || better(r, best) {
+		good := r.good() && (len(longer) == 0 || r.LogProb >= minShortLogProb)
+		if best == nil || good && !r.silent() || better(r, best) {
 			best = r
 		}
 		if good || len(longer) == 0 {

@@ -11,6 +11,7 @@ import (
 	"earshot/audio"
 	"earshot/whisper"
 	"earshot/whisper/backendtest"
+	"earshot/whisper/oncpu"
 )
 
 // These are the rows of shared/cases.md that need a real model, run through what
@@ -19,9 +20,15 @@ import (
 // ear is a listener with a model, loaded once for a test.
 func ear(t *testing.T, model, language string) *listener {
 	t.Helper()
+	return earIn(t, model, language, oncpu.Int8)
+}
+
+// earIn is ear in a precision.
+func earIn(t *testing.T, model, language string, p oncpu.Precision) *listener {
+	t.Helper()
 	needModels(t, model)
 	env := &Env{Stdout: io.Discard, Stderr: io.Discard, StateDir: stateDir(t)}
-	flags := transcribeFlags{engineFlags: engineFlags{model: model, language: language, threads: 2, computeType: "int8", window: "auto"}, task: "transcribe", beam: 1, channels: "mix"}
+	flags := transcribeFlags{engineFlags: engineFlags{model: model, language: language, threads: 2, computeType: string(p), window: "auto"}, task: "transcribe", beam: 1, channels: "mix"}
 	tr, err := newTranscription(env, flags)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"earshot/app/export"
 	"earshot/whisper/backendtest"
+	"earshot/whisper/oncpu"
 )
 
 // say is a script that says the same in every window.
@@ -171,9 +172,15 @@ func TestLastWords(t *testing.T) {
 }
 
 // TestEdges is cases C33 and C43: speech cut right behind its last sound, and with
-// its last 0.1 s muted.
+// its last 0.1 s muted. The last word is there, and in float32 all the others; in int8
+// what is rounded elsewhere may change a word that the model is not sure of.
 func TestEdges(t *testing.T) {
-	l := ear(t, "tiny.en", "auto")
+	t.Run("int8", func(t *testing.T) { edges(t, ear(t, "tiny.en", "auto"), 3) })
+	t.Run("float32", func(t *testing.T) { edges(t, earIn(t, "tiny.en", "auto", oncpu.Float32), 0) })
+}
+
+// edges allows so many words more to change than the cut itself may cost.
+func edges(t *testing.T, l *listener, more int) {
 	for _, c := range []struct {
 		file string
 		keep int
@@ -190,11 +197,11 @@ func TestEdges(t *testing.T) {
 		if !strings.HasSuffix(strings.ToLower(strings.Trim(cut, " .!?")), c.last) {
 			t.Errorf("%s cut: %q, want it to end with %q", c.file, cut, c.last)
 		}
-		near(t, c.file+" cut", cut, whole, 0)
-		near(t, c.file+" muted", l.hearSamples(t, c.file, muted(x)).text(), whole, 1)
+		near(t, c.file+" cut", cut, whole, more)
+		near(t, c.file+" muted", l.hearSamples(t, c.file, muted(x)).text(), whole, 1+more)
 	}
 	x := load(t, "librispeech-test-other/2609-156975-0000.flac")
-	near(t, "2609-156975-0000 muted", l.hearSamples(t, "muted", muted(x)).text(), l.hearSamples(t, "whole", x).text(), 1)
+	near(t, "2609-156975-0000 muted", l.hearSamples(t, "muted", muted(x)).text(), l.hearSamples(t, "whole", x).text(), 1+more)
 }
 
 // muted is x with zeros in its last 0.1 s.
