@@ -13,7 +13,8 @@
 #define SUMS 10
 
 // The compiler may not know what is in v, so that no turn of a loop is like another.
-#if defined(__x86_64__)
+#if defined(HIDE) // scripts/test-avx512
+#elif defined(__x86_64__)
 #define HIDE(v) __asm__ volatile("" : "+x"(v))
 #else
 #define HIDE(v) __asm__ volatile("" : "+w"(v))
