@@ -13,8 +13,7 @@
 #define SUMS 10
 
 // The compiler may not know what is in v, so that no turn of a loop is like another.
-#if defined(EARSHOT_SIMDE) // scripts/test-avx512: no register is as wide
-#define HIDE(v) __asm__ volatile("" : "+m"(v))
+#if defined(HIDE) // scripts/test-avx512
 #elif defined(__x86_64__)
 #define HIDE(v) __asm__ volatile("" : "+x"(v))
 #else

@@ -21,7 +21,7 @@ func (d *Decoder) newAudio(positions int) *audio {
 	}
 	if best < 0 {
 		d.freeAudios = nil
-		return &audio{positions: positions, caches: d.newCaches(positions)}
+		return &audio{positions: positions, caches: d.newCrossCaches(positions)}
 	}
 	a := d.freeAudios[best]
 	d.freeAudios = slices.Delete(d.freeAudios, best, best+1)
@@ -73,11 +73,26 @@ func (d *Decoder) newSequence(a *audio, heads []whisper.Head) *sequence {
 	return s
 }
 
-// newCaches returns an empty cache for each layer.
+// newCaches returns an empty cache for each layer's self-attention.
 func (d *Decoder) newCaches(positions int) []*cpu.KVCache {
 	caches := make([]*cpu.KVCache, len(d.blocks))
 	for i := range caches {
 		caches[i] = cpu.NewKVCache(d.dims.TextHeads, d.dims.TextState/d.dims.TextHeads, positions)
+	}
+	return caches
+}
+
+// newCrossCaches returns an empty cache for each layer's cross-attention. These hold most
+// of what a decoder has in memory and are read whole for every token: behind a matrix of
+// bytes, half precision is enough.
+func (d *Decoder) newCrossCaches(positions int) []*cpu.KVCache {
+	caches := make([]*cpu.KVCache, len(d.blocks))
+	for i := range caches {
+		newCache := cpu.NewKVCache
+		if d.blocks[i].cross.kv.weight.i8 != nil {
+			newCache = cpu.NewKVCacheF16
+		}
+		caches[i] = newCache(d.dims.TextHeads, d.dims.TextState/d.dims.TextHeads, positions)
 	}
 	return caches
 }

@@ -18,7 +18,7 @@ type Decoder struct {
 	post      norm
 
 	// Kept from window to window.
-	kv            []float32 // [P, 2D]
+	kv            []float32 // [blockRows, 2D]
 	freeAudios    []*audio
 	freeSequences []*sequence
 	joined        session // for the time of a StepAll: the sequences of all its sessions
@@ -126,15 +126,15 @@ type audio struct {
 // listen computes the cross-attention keys and values of one window.
 func (d *Decoder) listen(ctx context.Context, a *audio, enc whisper.Encoded) error {
 	width := d.dims.TextState
-	if len(d.kv) < enc.Positions*2*width {
-		d.kv = make([]float32, enc.Positions*2*width)
-	}
+	d.kv = atLeast(d.kv, blockRows*2*width)
 	for i := range d.blocks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d.blocks[i].cross.kv.apply(d.pool, d.kv, enc.Data, enc.Positions)
-		d.pool.PutKV(a.caches[i], 0, enc.Positions, d.kv, 2*width, d.kv[width:], 2*width)
+		eachBlock(enc.Positions, func(from, to int) {
+			d.blocks[i].cross.kv.apply(d.pool, d.kv, enc.Data[from*width:], to-from)
+			d.pool.PutKV(a.caches[i], from, to-from, d.kv, 2*width, d.kv[width:], 2*width)
+		})
 	}
 	return nil
 }
