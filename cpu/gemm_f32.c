@@ -97,7 +97,7 @@ INLINE void tile(const int mr, const int np, float *dst, size_t ldd, const float
 
 #define TILE(mr, np)                                                                             \
 	TARGET static void tile_##mr##x##np(float *dst, size_t ldd, const float *a, size_t lda,      \
-	                                    const weight *w, size_t panel, size_t k, int first,       \
+	                                    const weight *w, size_t panel, size_t k, int first,      \
 	                                    const float *bias)                                       \
 	{                                                                                            \
 		tile(mr, np, dst, ldd, a, lda, w, panel, k, first, bias);                                \
@@ -170,7 +170,7 @@ static void block(float *dst, size_t ldd, const float *a, size_t lda, size_t m, 
 
 // Up to ROWS rows read W once, front to back, and need no blocks.
 void GEMM(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const weight *w,
-                    size_t kcap, size_t n0, size_t n, size_t k, const float *bias)
+          size_t kcap, size_t n0, size_t n, size_t k, const float *bias)
 {
 	const size_t block_k = m > ROWS ? BLOCK_K : k;
 	size_t k0 = 0, kn;

@@ -1,6 +1,7 @@
 package oncpu
 
 import (
+	"strings"
 	"testing"
 
 	"earshot/cpu"
@@ -44,6 +45,21 @@ func TestCachesKept(t *testing.T) {
 		}
 		if kept != c.kept || texts > 448 && len(d.freeSequences) > 1 {
 			t.Errorf("%s: %d positions of %d audios kept, want %d; %d of %d texts", c.name, kept, len(d.freeAudios), c.kept, texts, len(d.freeSequences))
+		}
+	}
+}
+
+// TestCrossCaches sees that half precision is for what bytes are multiplied for.
+func TestCrossCaches(t *testing.T) {
+	d := &Decoder{dims: whisper.Dims{TextState: 64, TextHeads: 1}, blocks: make([]decoderBlock, 1)}
+	weight := &d.blocks[0].cross.kv.weight
+	for want, m := range map[string]matrix{"float16": {i8: cpu.PackI8(make([]float32, 16), 4, 4)}, "float32": {f32: cpu.NewPackedF32(4, 4)}} {
+		*weight = m
+		if got := d.newCrossCaches(20)[0].String(); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if got := d.newCaches(20)[0].String(); !strings.Contains(got, "float32") {
+			t.Errorf("%s for self-attention", got)
 		}
 	}
 }
