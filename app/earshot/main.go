@@ -22,7 +22,7 @@ func main() {
 	// Nearly all memory is buffers that are kept from window to window. Garbage that
 	// is let grow to their size, Go's default, would double it.
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(25)
+		debug.SetGCPercent(10)
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
