@@ -3,7 +3,7 @@
 // The caller takes part in its loop, and does not wait for helpers that have not come
 // in when the indices run out. A helper without work looks out for SPIN_NS, since the
 // loops of a network follow each other within microseconds, then sleeps: a loop on
-// two threads that are awake costs 0.5 µs (2026-12-01, Zen 3 in a virtual machine).
+// two threads that are awake costs 0.5 µs (2026-11-30, Zen 3 in a virtual machine).
 
 #define _GNU_SOURCE
 

@@ -60,7 +60,6 @@ static size_t supported(void)
 #elif defined(__aarch64__)
 
 KERNELS(neon, neon)
-
 KERNELS(neon, dotprod)
 KERNELS(neon, i8mm)
 

@@ -124,6 +124,10 @@ func capFor(samples int) int {
 // windows encoded again; 1.3 s 150, 0.6 s 152; 2 s and then the full window 149 at 0.43.
 var spare = [...]int{100, 256}
 
+// Window is the length, in encoder positions, of the window in which so many samples are
+// encoded first.
+func (e *Engine) Window(samples int, opts Options) int { return e.windows(samples, opts)[0] }
+
 // windows are the lengths of window, in encoder positions, in which a text for so many
 // samples is looked for in turn, the last one the model's own. The model's timestamps
 // are not to be had in shorter ones.

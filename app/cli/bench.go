@@ -70,7 +70,7 @@ func bench(ctx context.Context, env *Env, f benchFlags) (*benchReport, error) {
 		return nil, err
 	}
 	load := time.Since(start)
-	positions, err := f.positions(engine.Dims)
+	positions, err := f.positions(engine)
 	if err != nil {
 		return nil, err
 	}
@@ -95,28 +95,25 @@ func bench(ctx context.Context, env *Env, f benchFlags) (*benchReport, error) {
 
 // positions is the window in encoder positions of 20 ms, a multiple of 16 below the
 // full one.
-func (f *benchFlags) positions(d whisper.Dims) (int, error) {
+func (f *benchFlags) positions(e *whisper.Engine) (int, error) {
 	if !(f.seconds > 0 && f.seconds <= whisper.WindowSeconds) {
 		return 0, fmt.Errorf("--seconds %g: more than 0, at most %d", f.seconds, whisper.WindowSeconds)
 	}
-	seconds := f.seconds + autoSpare
+	full := e.Dims.AudioCtx
 	switch f.window {
 	case "full":
-		return d.AudioCtx, nil
+		return full, nil
 	case "auto":
-	default:
-		var err error
-		if seconds, err = strconv.ParseFloat(f.window, 64); err != nil || !(seconds > 0 && seconds <= whisper.WindowSeconds) {
-			return 0, fmt.Errorf("--window %s: full, auto, or more than 0 and at most %d seconds", f.window, whisper.WindowSeconds)
-		}
+		return e.Window(int(f.seconds*whisper.SampleRate), whisper.Options{}), nil
+	}
+	seconds, err := strconv.ParseFloat(f.window, 64)
+	if err != nil || !(seconds > 0 && seconds <= whisper.WindowSeconds) {
+		return 0, fmt.Errorf("--window %s: full, auto, or more than 0 and at most %d seconds", f.window, whisper.WindowSeconds)
 	}
 	const step = 16
-	positions := int(seconds*float64(d.AudioCtx)/whisper.WindowSeconds + 0.5)
-	return min(d.AudioCtx, max(1, (positions+step-1)/step)*step), nil
+	positions := int(seconds*float64(full)/whisper.WindowSeconds + 0.5)
+	return min(full, max(1, (positions+step-1)/step)*step), nil
 }
-
-// autoSpare is how much longer than the speech, in seconds, a short window is.
-const autoSpare = 2
 
 // benchmark is one run of `earshot bench`.
 type benchmark struct {

@@ -42,7 +42,7 @@ func TestBench(t *testing.T) {
 }
 
 func TestBenchWindow(t *testing.T) {
-	d := whisper.Dims{AudioCtx: 1500}
+	e := &whisper.Engine{Dims: whisper.Dims{AudioCtx: 1500}}
 	for _, c := range []struct {
 		window  string
 		seconds float64
@@ -56,12 +56,12 @@ func TestBenchWindow(t *testing.T) {
 		{"30", 10, 1500},
 	} {
 		f := benchFlags{window: c.window, seconds: c.seconds}
-		if got, err := f.positions(d); err != nil || got != c.want {
+		if got, err := f.positions(e); err != nil || got != c.want {
 			t.Errorf("--window %s --seconds %g: %d, %v; want %d", c.window, c.seconds, got, err, c.want)
 		}
 	}
 	for _, f := range []benchFlags{{window: "31", seconds: 1}, {window: "0", seconds: 1}, {window: "NaN", seconds: 1}, {window: "short", seconds: 1}, {window: "full", seconds: 0}} {
-		if got, err := f.positions(d); err == nil {
+		if got, err := f.positions(e); err == nil {
 			t.Errorf("%+v: %d positions, want an error", f, got)
 		}
 	}
@@ -98,6 +98,16 @@ limits, threads: 2  100.0 GFLOP/s in float32, 200.0 GOP/s in int8, reads 73.0 GB
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestTokenBytes is the sum for int8 by hand: 28,173,312 weights of a byte, 1500 positions
+// of two bytes and 33 of four, each 3072 values.
+func TestTokenBytes(t *testing.T) {
+	r := benchReport{ComputeType: "int8", Positions: 1500}
+	d := whisper.Dims{Vocab: 51864, TextState: 384, TextLayers: 4}
+	if got, want := r.tokenBytes(d), float64(4*14*384*384+51864*384+3072*(2*1500+4*33)); got != want {
+		t.Errorf("%.0f bytes, want %.0f", got, want)
 	}
 }
 

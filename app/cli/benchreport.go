@@ -66,15 +66,19 @@ func (r *benchReport) rates(d whisper.Dims) {
 	r.TokensPerSecond = r.TokenMS.perSecond(1)
 	r.EncoderOps = r.EncoderMS.perSecond(float64(d.EncoderOps(r.Positions)))
 	r.CrossOps = r.CrossMS.perSecond(float64(d.CrossOps(r.Positions)))
-	r.TokenBytes = r.TokenMS.perSecond(r.weightBytes()*float64(d.TokenWeights()) + 4*float64(d.TokenCache(r.Positions, benchTokens/2)))
+	r.TokenBytes = r.TokenMS.perSecond(r.tokenBytes(d))
 }
 
-// weightBytes is the size of a weight in memory.
-func (r *benchReport) weightBytes() float64 {
+// tokenBytes is what a token in the middle of a run reads: weights, and what is cached of
+// the window and of the text. In int8 the window's cache is float16.
+func (r *benchReport) tokenBytes(d whisper.Dims) float64 {
+	weight, window, text := 4, 4, 4
 	if r.ComputeType == string(oncpu.Int8) {
-		return 1
+		weight, window = 1, 2
 	}
-	return 4
+	all := d.TokenCache(r.Positions, benchTokens/2)
+	ofText := d.TokenCache(0, benchTokens/2)
+	return float64(weight*d.TokenWeights() + window*(all-ofText) + text*ofText)
 }
 
 // WriteTable writes the report for people.

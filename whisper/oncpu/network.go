@@ -50,9 +50,7 @@ func Open(m *weights.Model, pool *cpu.Pool, path string) (*Network, error) {
 // Pack makes the packed file at path, unless the model's is there already. Any number
 // of processes may do so at a time.
 func Pack(m *weights.Model, path string) error {
-	pool := cpu.NewPool(1)
-	defer pool.Close()
-	if n, err := mapPacked(m, pool, path); err == nil {
+	if n, err := mapPacked(m, nil, path); err == nil { // nothing is computed with it
 		return n.Close()
 	}
 	if err := writePacked(path, m); err != nil {
@@ -101,8 +99,6 @@ func writePacked(path string, m *weights.Model) error {
 	if err != nil {
 		return err
 	}
-	pool := cpu.NewPool(1)
-	defer pool.Close()
-	_, err = newNetwork(m, pool, w)
+	_, err = newNetwork(m, nil, w) // nothing is computed with it
 	return w.finish(path, err)
 }
