@@ -4,5 +4,6 @@
 
 #define EARSHOT_AVX512
 #include "gemm_i8.c"
+#include "nibbles.c"
 #include "peak.c"
 #include "quantize_i8.c"

@@ -5,4 +5,5 @@
 #define EARSHOT_AVX512
 #define EARSHOT_VNNI
 #include "gemm_i8.c"
+#include "nibbles.c"
 #include "peak.c"

@@ -4,4 +4,5 @@
 
 #define EARSHOT_DOTPROD
 #include "gemm_i8.c"
+#include "nibbles.c"
 #include "peak.c"

@@ -50,7 +50,19 @@ func GemmI8(dst []float32, ldd int, a []int8, aScales []float32, m int, w *Packe
 }
 
 func checkGemmI8(dst []float32, ldd int, a []int8, aScales []float32, m int, w *PackedI8, bias []float32) {
+	checkResultI8(dst, ldd, m, w.n)
 	switch n := w.n; {
+	case m == 0 || n == 0:
+	case len(a) < m*StrideI8(w.k) || len(aScales) < m:
+		panic(fmt.Sprintf("BUG: int8 gemm of %d×%d from %d bytes and %d scales", m, w.k, len(a), len(aScales)))
+	case bias != nil && len(bias) < n:
+		panic(fmt.Sprintf("BUG: int8 gemm to %d columns with %d biases", n, len(bias)))
+	}
+}
+
+// checkResultI8 checks what an [m,n] result is written to.
+func checkResultI8(dst []float32, ldd, m, n int) {
+	switch {
 	case m < 0 || ldd < 0:
 		panic(fmt.Sprintf("BUG: int8 gemm with m %d, ldd %d", m, ldd))
 	case m == 0 || n == 0:
@@ -58,9 +70,5 @@ func checkGemmI8(dst []float32, ldd int, a []int8, aScales []float32, m int, w *
 		panic(fmt.Sprintf("BUG: int8 gemm writes rows of %d values %d apart", n, ldd))
 	case len(dst) < (m-1)*ldd+n:
 		panic(fmt.Sprintf("BUG: int8 gemm of %d×%d (ldd %d) into %d values", m, n, ldd, len(dst)))
-	case len(a) < m*StrideI8(w.k) || len(aScales) < m:
-		panic(fmt.Sprintf("BUG: int8 gemm of %d×%d from %d bytes and %d scales", m, w.k, len(a), len(aScales)))
-	case bias != nil && len(bias) < n:
-		panic(fmt.Sprintf("BUG: int8 gemm to %d columns with %d biases", n, len(bias)))
 	}
 }

@@ -5,6 +5,7 @@ package cpu
 type jobs struct {
 	gemmF32      func(p *Pool, dst []float32, ldd int, a []float32, lda, m int, w *PackedF32, n, k int, bias []float32)
 	gemmI8       func(p *Pool, dst []float32, ldd int, x []float32, ldx, m int, w *PackedI8, bias []float32)
+	largestI8    func(p *Pool, dst []float32, ldd int, x []float32, ldx, m int, w *SplitI8, margin float32)
 	layerNormF32 func(p *Pool, dst, x, gamma, beta []float32)
 	geluF32      func(p *Pool, x []float32)
 	addF32       func(p *Pool, dst, x []float32)
@@ -28,16 +29,21 @@ func (p *Pool) GemmF32(dst []float32, ldd int, a []float32, lda, m int, w *Packe
 // k: the windows of a convolution overlap).
 func (p *Pool) GemmI8(dst []float32, ldd int, x []float32, ldx, m int, w *PackedI8, bias []float32) {
 	defer p.lock().Unlock()
-	if need := m * StrideI8(w.k); len(p.a) < need {
-		p.a = bytesOf(alignedF32(need / 4))
-	}
-	if len(p.aScales) < m {
-		p.aScales = make([]float32, m)
-	}
+	p.growA(m, w.k)
 	checkQuantizeI8(p.a, p.aScales, x, ldx, m, w.k)
 	checkGemmI8(dst, ldd, p.a, p.aScales, m, w, bias)
 	if m > 0 && w.n > 0 {
 		active.jobs.gemmI8(p, dst, ldd, x, ldx, m, w, bias)
+	}
+}
+
+// growA makes room for m rows of k activations in int8.
+func (p *Pool) growA(m, k int) {
+	if need := m * StrideI8(k); len(p.a) < need {
+		p.a = bytesOf(alignedF32(need / 4))
+	}
+	if len(p.aScales) < m {
+		p.aScales = make([]float32, m)
 	}
 }
 

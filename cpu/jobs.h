@@ -49,6 +49,19 @@ void pool_gemm_i8(struct pool *, const struct kernels *k, float *dst, size_t ldd
                   size_t ldx, size_t m, const int8_t *w, const float *wscale, size_t n, size_t depth,
                   size_t stride, const float *bias, int8_t *a, float *ascale);
 
+// [n, k] in two planes of nibbles, with a stride of k rounded up to 8.
+struct split_i8 {
+	const uint8_t *high, *low;
+	const float *scales;
+	size_t n, k, stride;
+};
+
+// x·Wᵀ as Pool.LargestI8 in Go defines it. a and rest are [m, stride], ascale [m], and tops
+// and exact have m times as many elements as w has pairs of panels.
+void pool_largest_i8(struct pool *, const struct kernels *k, float *dst, size_t ldd, const float *x,
+                     size_t ldx, size_t m, struct split_i8 w, float margin, int8_t *a, float *ascale,
+                     int8_t *rest, float *tops, uint32_t *exact);
+
 // dst[r] = layer_norm(x[r]) for rows of n values that follow each other
 void pool_layer_norm_f32(struct pool *, const struct kernels *k, float *dst, const float *x,
                          const float *gamma, const float *beta, size_t rows, size_t n, float eps);

@@ -21,6 +21,7 @@ struct kernels {
 	                const float *bias);
 	void (*quantize_i8)(int8_t *dst, size_t stride, float *scales, const float *x, size_t ldx,
 	                    size_t m, size_t k);
+	void (*nibble_sums)(int32_t *sums, const int8_t *a, const uint8_t *plane, size_t stride);
 	void (*softmax_f32)(float *x, size_t n);
 	float (*exp_sum_f32)(float *x, size_t n);
 	float (*log_sum_exp_f32)(const float *x, size_t n);
@@ -56,6 +57,8 @@ const struct kernels *const *native_tiers(size_t *count);
 	                    size_t n, size_t stride, const float *bias);                        \
 	void quantize_i8_##tier(int8_t *dst, size_t stride, float *scales, const float *x,      \
 	                        size_t ldx, size_t m, size_t k);                                \
+	void nibble_sums_##tier(int32_t *sums, const int8_t *a, const uint8_t *plane,           \
+	                        size_t stride);                                                 \
 	void softmax_f32_##tier(float *x, size_t n);                                            \
 	float exp_sum_f32_##tier(float *x, size_t n);                                           \
 	float log_sum_exp_f32_##tier(const float *x, size_t n);                                 \

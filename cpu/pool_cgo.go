@@ -9,6 +9,8 @@ package cpu
 // #cgo nocallback pool_gemm_f32
 // #cgo noescape pool_gemm_i8
 // #cgo nocallback pool_gemm_i8
+// #cgo noescape pool_largest_i8
+// #cgo nocallback pool_largest_i8
 // #cgo noescape pool_layer_norm_f32
 // #cgo nocallback pool_layer_norm_f32
 // #cgo noescape pool_gelu_f32
@@ -56,6 +58,9 @@ func nativeJobs(k *C.struct_kernels) jobs {
 				bytes(w.data), floats(w.scales), C.size_t(w.n), C.size_t(w.k), C.size_t(StrideI8(w.k)), floats(bias),
 				bytes(p.a), floats(p.aScales))
 		},
+		largestI8: func(p *Pool, dst []float32, ldd int, x []float32, ldx, m int, w *SplitI8, margin float32) {
+			largestI8(p, k, dst, ldd, x, ldx, m, w, margin)
+		},
 		layerNormF32: func(p *Pool, dst, x, gamma, beta []float32) {
 			rows := len(x) / len(gamma)
 			C.pool_layer_norm_f32(p.native, k, floats(dst), floats(x), floats(gamma), floats(beta),
@@ -68,6 +73,20 @@ func nativeJobs(k *C.struct_kernels) jobs {
 		},
 		attendF32: func(p *Pool, a *attendArgs) { attendF32(p, k, a) },
 	}
+}
+
+func largestI8(p *Pool, k *C.struct_kernels, dst []float32, ldd int, x []float32, ldx, m int, w *SplitI8, margin float32) {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(unsafe.SliceData(w.high))
+	pin.Pin(unsafe.SliceData(w.low))
+	pin.Pin(unsafe.SliceData(w.scales))
+	split := C.struct_split_i8{
+		high: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(w.high))), low: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(w.low))),
+		scales: floats(w.scales), n: C.size_t(w.n), k: C.size_t(w.k), stride: C.size_t(StrideI8(w.k)),
+	}
+	C.pool_largest_i8(p.native, k, floats(dst), C.size_t(ldd), floats(x), C.size_t(ldx), C.size_t(m), split,
+		C.float(margin), bytes(p.a), floats(p.aScales), bytes(p.rest), floats(p.tops), (*C.uint32_t)(unsafe.SliceData(p.exact)))
 }
 
 func putKV(p *Pool, kernels *C.struct_kernels, c *KVCache, at, n int, k []float32, ldk int, v []float32, ldv int) {

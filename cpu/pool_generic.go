@@ -27,6 +27,7 @@ var genericJobs = jobs{
 			gemmI8Generic(dst[i*ldd:], ldd, p.a[i*stride:], p.aScales[i:], min(rows, m-i), w, j, min(j+cols, w.n), bias)
 		})
 	},
+	largestI8: largestI8Generic,
 	layerNormF32: func(p *Pool, dst, x, gamma, beta []float32) {
 		d := len(gamma)
 		p.share(len(x)/d, 8*len(x), func(row int) {

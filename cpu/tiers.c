@@ -8,8 +8,8 @@
 #include <sys/auxv.h>
 #endif
 
-// A tier whose int8 products may be of another one than the rest.
-#define KERNELS(tier, products)              \
+// A tier whose int8 products, and those of nibbles, may be of others than the rest.
+#define KERNELS(tier, products, nibbles)     \
 	static const struct kernels products = { \
 		#products,                           \
 		gemm_f32_##tier,                     \
@@ -17,6 +17,7 @@
 		round_f16_##tier,                    \
 		gemm_i8_##products,                  \
 		quantize_i8_##tier,                  \
+		nibble_sums_##nibbles,               \
 		softmax_f32_##tier,                  \
 		exp_sum_f32_##tier,                  \
 		log_sum_exp_f32_##tier,              \
@@ -36,9 +37,9 @@
 
 #if defined(__x86_64__)
 
-KERNELS(avx2, avx2)
-KERNELS(avx512, avx512)
-KERNELS(avx512, avx512vnni)
+KERNELS(avx2, avx2, avx2)
+KERNELS(avx512, avx512, avx512)
+KERNELS(avx512, avx512vnni, avx512vnni)
 
 static const struct kernels *const tiers[] = {&avx2, &avx512, &avx512vnni};
 
@@ -59,9 +60,9 @@ static size_t supported(void)
 
 #elif defined(__aarch64__)
 
-KERNELS(neon, neon)
-KERNELS(neon, dotprod)
-KERNELS(neon, i8mm)
+KERNELS(neon, neon, neon)
+KERNELS(neon, dotprod, dotprod)
+KERNELS(neon, i8mm, dotprod)
 
 static const struct kernels *const tiers[] = {&neon, &dotprod, &i8mm};
 

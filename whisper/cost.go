@@ -20,13 +20,16 @@ func (d Dims) CrossOps(positions int) int {
 	return d.TextLayers * 2 * positions * 2 * d.AudioState * d.TextState
 }
 
-// TokenWeights is how many weights one token reads: in each layer six projections,
-// 6D² (those of cross-attention's keys and values are Begin's), and the MLP, 8D²;
-// behind them the matrix that makes logits, V·D.
+// TokenWeights is how many weights of the layers one token reads: in each six
+// projections, 6D² (those of cross-attention's keys and values are Begin's), and the MLP,
+// 8D².
 func (d Dims) TokenWeights() int {
 	w := d.TextState
-	return d.TextLayers*14*w*w + d.Vocab*w
+	return d.TextLayers * 14 * w * w
 }
+
+// LogitWeights is the size of the matrix that makes a token's logits: V·D.
+func (d Dims) LogitWeights() int { return d.Vocab * d.TextState }
 
 // TokenCache is how many cached keys and values one token reads at a position of the
 // text: 2D for each position up to its own, and for each of the window, in every layer.

@@ -70,15 +70,16 @@ func (r *benchReport) rates(d whisper.Dims) {
 }
 
 // tokenBytes is what a token in the middle of a run reads: weights, and what is cached of
-// the window and of the text. In int8 the window's cache is float16.
+// the window and of the text. In int8 the window's cache is float16, and of the weights
+// that make logits half a byte is read, but for the few that count.
 func (r *benchReport) tokenBytes(d whisper.Dims) float64 {
-	weight, window, text := 4, 4, 4
+	weight, logits, window, text := 4, 4*d.LogitWeights(), 4, 4
 	if r.ComputeType == string(oncpu.Int8) {
-		weight, window = 1, 2
+		weight, logits, window = 1, d.LogitWeights()/2, 2
 	}
 	all := d.TokenCache(r.Positions, benchTokens/2)
 	ofText := d.TokenCache(0, benchTokens/2)
-	return float64(weight*d.TokenWeights() + window*(all-ofText) + text*ofText)
+	return float64(weight*d.TokenWeights() + logits + window*(all-ofText) + text*ofText)
 }
 
 // WriteTable writes the report for people.

@@ -12,10 +12,10 @@ import (
 type Decoder struct {
 	dims      whisper.Dims
 	pool      *cpu.Pool
-	tokens    linear    // [V, D]: embedding and output projection are one matrix
+	tokens    vocabulary
 	positions []float32 // [TextCtx, D]
 	blocks    []decoderBlock
-	post      norm
+	post      norm // into the balance of tokens
 
 	// Kept from window to window.
 	kv            []float32 // [blockRows, 2D]
@@ -36,7 +36,7 @@ func newDecoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Decoder {
 	dec := &Decoder{
 		dims:      d,
 		pool:      pool,
-		tokens:    r.table("decoder.token_embedding.weight", d.Vocab, d.TextState),
+		tokens:    r.vocabulary("decoder.token_embedding.weight", d.Vocab, d.TextState),
 		positions: r.floats("decoder.positional_embedding", d.TextCtx, d.TextState),
 	}
 	for i := range d.TextLayers {
@@ -49,7 +49,7 @@ func newDecoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Decoder {
 			mlp:       r.mlp(name, d.TextState),
 		})
 	}
-	dec.post = r.norm("decoder.ln", d.TextState)
+	dec.post = r.norm("decoder.ln", d.TextState).unbalanced(dec.tokens.balance)
 	return dec
 }
 

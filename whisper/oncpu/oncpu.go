@@ -25,15 +25,6 @@ type matrix struct {
 	i8  *cpu.PackedI8
 }
 
-// row computes row i in float32.
-func (m *matrix) row(i int, dst []float32) {
-	if m.i8 != nil {
-		m.i8.Row(i, dst)
-		return
-	}
-	m.f32.Row(i, dst)
-}
-
 // norm is a layer normalisation's gain and offset, both [D].
 type norm struct{ gamma, beta []float32 }
 

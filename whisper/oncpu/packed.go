@@ -31,7 +31,7 @@ import (
 // Numbers are little-endian, as on every machine that it is made for.
 const (
 	packedMagic   = "earshot int8\n"
-	packedVersion = 1 // changes with the order, the layout or the rounding of parameters
+	packedVersion = 2 // changes with the order, the layout or the rounding of parameters
 	packedHead    = 128
 	packedAlign   = 64
 )
@@ -122,13 +122,25 @@ func (r *packedReader) floats(n int, _ func() []float32) []float32 {
 
 func (r *packedReader) matrix(n, k int, _ func() []float32) matrix {
 	size, scales := cpu.SizesI8(n, k)
-	b := r.take(size)
-	data := unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(b))), size)
-	p, err := cpu.ViewI8(n, k, data, r.floats(scales, nil))
+	p, err := cpu.ViewI8(n, k, r.bytes(size), r.floats(scales, nil))
 	if err != nil && r.err == nil {
 		r.err = err
 	}
 	return matrix{i8: p}
+}
+
+func (r *packedReader) vocabulary(n, k int, _ func() []float32) vocabulary {
+	plane, scales := cpu.SizesSplitI8(n, k)
+	v := vocabulary{balance: r.floats(k, nil), size: n, width: k}
+	var err error
+	if v.i8, err = cpu.ViewSplitI8(n, k, r.bytes(plane), r.bytes(plane), r.floats(scales, nil)); err != nil && r.err == nil {
+		r.err = err
+	}
+	return v
+}
+
+func (r *packedReader) bytes(n int) []int8 {
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(r.take(n)))), n)
 }
 
 // packedWriter writes a packed file beside its final place.
@@ -176,6 +188,15 @@ func (w *packedWriter) matrix(n, k int, values func() []float32) matrix {
 	w.put(bytesOf(p.Data()))
 	w.put(bytesOf(p.Scales()))
 	return matrix{}
+}
+
+func (w *packedWriter) vocabulary(n, k int, values func() []float32) vocabulary {
+	v := inMemory{Int8}.vocabulary(n, k, values)
+	w.put(bytesOf(v.balance))
+	w.put(bytesOf(v.i8.High()))
+	w.put(bytesOf(v.i8.Low()))
+	w.put(bytesOf(v.i8.Scales()))
+	return vocabulary{balance: v.balance}
 }
 
 func bytesOf[T int8 | float32](v []T) []byte {

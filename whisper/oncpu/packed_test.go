@@ -303,10 +303,10 @@ func TestPackedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := read(t, filepath.Join(dir, "exact.packed"))
-	if head := "earshot int8\n1 "; !bytes.HasPrefix(packed, []byte(head)) {
+	if head := "earshot int8\n2 "; !bytes.HasPrefix(packed, []byte(head)) {
 		t.Errorf("begins with %q, want %q", packed[:20], head)
 	}
-	const want = 0x4e2a3e21
+	const want = 0x42da99bc
 	if got := crc32.ChecksumIEEE(packed[128 : len(packed)-4]); got != want {
 		t.Errorf("parameters have checksum %#x, want %#x", got, uint32(want))
 	}

@@ -13,6 +13,7 @@ import (
 type parameters interface {
 	floats(n int, values func() []float32) []float32
 	matrix(n, k int, values func() []float32) matrix
+	vocabulary(n, k int, values func() []float32) vocabulary
 }
 
 // inMemory packs every parameter when it is asked for.
@@ -25,6 +26,15 @@ func (p inMemory) matrix(n, k int, values func() []float32) matrix {
 		return matrix{i8: cpu.PackI8(values(), n, k)}
 	}
 	return matrix{f32: cpu.PackF32(values(), n, k, k, 1)}
+}
+
+func (p inMemory) vocabulary(n, k int, values func() []float32) vocabulary {
+	if p.precision == Float32 {
+		return vocabulary{f32: cpu.PackF32(values(), n, k, k, 1), size: n, width: k}
+	}
+	w := values()
+	balance := balanceOf(w, k)
+	return vocabulary{i8: cpu.PackSplitI8(balanced(w, balance), n, k), balance: balance, size: n, width: k}
 }
 
 // reader takes tensors out of a model and keeps the first error, so that a network
@@ -69,9 +79,8 @@ func (r *reader) linear(name string, out, in int) linear {
 	return linear{weight, r.floats(name+".bias", out), out, in}
 }
 
-// table is a matrix without a bias whose rows are looked up too.
-func (r *reader) table(name string, out, in int) linear {
-	return linear{weight: r.to.matrix(out, in, func() []float32 { return r.tensor(name, out, in) }), out: out, in: in}
+func (r *reader) vocabulary(name string, size, width int) vocabulary {
+	return r.to.vocabulary(size, width, func() []float32 { return r.tensor(name, size, width) })
 }
 
 // conv reads a convolution's weight [out, in, 3] and lays it out as [out, 3, in],

@@ -105,7 +105,7 @@ func (s *session) embed() {
 	width := s.dec.dims.TextState
 	for i, r := range s.scratch.rows {
 		x := s.scratch.x[i*width : (i+1)*width]
-		s.dec.tokens.weight.row(r.token, x)
+		s.dec.tokens.embed(r.token, x)
 		cpu.AddF32(x, s.dec.positions[r.at*width:(r.at+1)*width])
 	}
 }
@@ -184,7 +184,7 @@ func (s *session) logits(wanted int) {
 		}
 	}
 	s.dec.post.apply(s.dec.pool, hidden, hidden)
-	s.dec.tokens.apply(s.dec.pool, s.scratch.logits, hidden, wanted)
+	s.dec.tokens.logits(s.dec.pool, s.scratch.logits, hidden, wanted)
 }
 
 // grow makes room for the rows listed and for the results of those wanted.
