@@ -145,8 +145,6 @@ static void edge_tile(float *dst, size_t ldd, size_t cols, const float *a, size_
 		memcpy(dst + i * ldd, part + i * PANEL, cols * sizeof *dst);
 }
 
-static size_t min(size_t a, size_t b) { return a < b ? a : b; }
-
 // One block of rows and of K by the columns n0 to n.
 static void block(float *dst, size_t ldd, const float *a, size_t lda, size_t m, const weight *w,
                   size_t panel, size_t n0, size_t n, size_t k, int first, const float *bias)

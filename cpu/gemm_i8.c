@@ -15,8 +15,8 @@
 
 #define PV (PANEL / LANES) // vectors across a panel
 
-// A full tile, and how many sums of rows and vectors are held at once. AVX2: 8 sums,
-// the weights twice, a group of activations, ones and two products fill 16 registers.
+// A full tile, and how many sums of rows and vectors are held at once. AVX2: 12 sums, a
+// group of activations twice, ones and a product fill 16 registers.
 // AVX-512: 16 sums hide the latency, and two panels halve the loads of activations.
 // Of arm64's 32 registers, sums take 24; with NEON alone 12 (a sum is two), half a
 // panel at a time, since products and two splats for each row need the others.
@@ -25,9 +25,9 @@
 #define PANELS 2
 #define MOST_SUMS 16
 #elif defined(__x86_64__)
-#define ROWS 4
-#define PANELS 1
-#define MOST_SUMS 8
+#define ROWS 3
+#define PANELS 2
+#define MOST_SUMS 12
 #elif defined(EARSHOT_DOTPROD) || defined(EARSHOT_I8MM)
 #define ROWS 6
 #define PANELS 1
@@ -43,16 +43,9 @@
 // is a multiple of ROWS.
 #define BLOCK_M 120
 
-// How far ahead weights are fetched, in bytes: the loads alone do not keep enough
-// lines in flight when W comes from memory.
+// How far ahead in a panel weights are fetched, in bytes: the loads alone do not keep
+// enough lines in flight when W comes from memory.
 #define AHEAD 4096
-
-// What comes AHEAD of a step through a panel.
-INLINE void fetch_ahead(const int8_t *w)
-{
-	for (int line = 0; line < DEPTH * PANEL; line += 64)
-		__builtin_prefetch(w + AHEAD + line);
-}
 
 // Operands from the first row and column of a block or a tile on.
 struct part {
@@ -61,14 +54,35 @@ struct part {
 	const int8_t *a;
 	size_t stride;
 	const float *ascale;
-	const int32_t *start; // of a row's sums: what makes up for the bias of the weights
+	const int32_t *start; // of a row's sums
 	const int8_t *w;
 	const float *wscale, *bias;
 };
 
+// Where vector j of neighbouring panels is in W.
+INLINE const int8_t *vector(const struct part *t, int j)
+{
+	return t->w + j / PV * t->stride * PANEL + j % PV * LANES * GROUP;
+}
+
+// Fetches what comes AHEAD of a step, at column c, through the panels of vectors nv
+// from v on: behind their end, those that follow them.
+INLINE void fetch_ahead(const int nv, const int v, const struct part *t, size_t c)
+{
+	const size_t panel = t->stride * PANEL;
+	const size_t others = nv > PV ? (nv / PV - 1) * panel : 0;
+	const size_t ahead = AHEAD + (others & -(size_t)(c * PANEL + AHEAD >= panel)); // no branch
+
+#pragma GCC unroll 16
+	for (int j = v; j < v + nv; j++)
+		if (j % PV == 0)
+			for (int line = 0; line < DEPTH * PANEL; line += 64)
+				__builtin_prefetch(vector(t, j) + ahead + line);
+}
+
 // Rows mr by vectors nv, from vector v of neighbouring panels on. mr and nv are
 // constants where this is inlined, so that the sums live in registers.
-INLINE void strip(const int mr, const int nv, const int v, const struct part t)
+INLINE void strip(const int mr, const int nv, const int v, struct part t)
 {
 	sums sum[ROWS][4 * PV];
 #pragma GCC unroll 16
@@ -80,29 +94,40 @@ INLINE void strip(const int mr, const int nv, const int v, const struct part t)
 #pragma GCC unroll 8
 	for (int i = 0; i < mr; i++)
 		__builtin_prefetch(t.dst + i * t.ldd, 1);
-	for (size_t c = 0; c < t.stride; c += DEPTH) {
+	for (size_t c = 0; c < t.stride; c += DEPTH, t.w += DEPTH * PANEL) {
+		fetch_ahead(nv, v, &t, c);
+#if PREPARED == 2
+		// Weights are operands in memory: sums and activations need the registers. But
+		// the compiler must not see that all rows read the same ones.
+#pragma GCC unroll 16
+		for (int i = 0; i < mr; i++) {
+			const activations a = load_activations(t.a + (i * t.stride + c) * PREPARED, 0);
+			__asm__("" : "+r"(t.w));
+#pragma GCC unroll 16
+			for (int j = 0; j < nv; j++)
+				sum[i][j] = dot(sum[i][j], load_weights(vector(&t, v + j)), a);
+		}
+#else
 #pragma GCC unroll 16
 		for (int j = 0; j < nv; j++) {
-			const int8_t *w = t.w + ((v + j) / PV * t.stride + c) * PANEL;
-			if (j % PV == 0)
-				fetch_ahead(w);
-			weights b = load_weights(w + (v + j) % PV * LANES * GROUP);
+			const weights b = load_weights(vector(&t, v + j));
 #pragma GCC unroll 16
 			for (int i = 0; i < mr; i += TOGETHER) {
 				const int8_t *a = t.a + i * t.stride + c;
 				sum[i][j] = dot(sum[i][j], b, load_activations(a, i + 1 < mr ? t.stride : 0));
 			}
 		}
+#endif
 	}
 
 #pragma GCC unroll 16
 	for (int i = 0; i < mr; i++)
 #pragma GCC unroll 16
 		for (int j = 0; j < nv; j++) {
-			const int at = (v + j) * LANES;
-			vf scale = MUL(SPLAT(t.ascale[i]), LOAD(t.wscale + at));
+			const int n = (v + j) * LANES;
+			vf scale = MUL(SPLAT(t.ascale[i]), LOAD(t.wscale + n));
 			vf s = MUL(TO_FLOAT(sums_of_row(sum[i / TOGETHER * TOGETHER][j], i % TOGETHER)), scale);
-			STORE(t.dst + i * t.ldd + at, t.bias ? ADD(s, LOAD(t.bias + at)) : s);
+			STORE(t.dst + i * t.ldd + n, t.bias ? ADD(s, LOAD(t.bias + n)) : s);
 		}
 }
 
@@ -122,15 +147,15 @@ INLINE void tile(const int mr, const int np, const struct part t)
 // One row takes four panels at once and two take two, for more streams of weights.
 TILE(1, 1) TILE(2, 1) TILE(3, 1)
 TILE(1, 4) TILE(2, 2)
-#if ROWS >= 4
-TILE(4, 1)
+#if PANELS == 2
+TILE(1, 2) TILE(3, 2)
 #endif
 #if ROWS >= 6
-TILE(5, 1) TILE(6, 1)
+TILE(4, 1) TILE(5, 1) TILE(6, 1)
 #endif
 #if ROWS == 8
 TILE(7, 1) TILE(8, 1)
-TILE(1, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2) TILE(7, 2) TILE(8, 2)
+TILE(4, 2) TILE(5, 2) TILE(6, 2) TILE(7, 2) TILE(8, 2)
 #endif
 
 // By panels and rows.
@@ -141,9 +166,9 @@ static void (*const tiles[5][ROWS + 1])(const struct part *t) = {
 #elif ROWS == 6
 	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1},
 	[2] = {0, 0, tile_2x2},
-#elif ROWS == 4
-	[1] = {0, tile_1x1, tile_2x1, tile_3x1, tile_4x1},
-	[2] = {0, 0, tile_2x2},
+#elif PANELS == 2
+	[1] = {0, tile_1x1, tile_2x1, tile_3x1},
+	[2] = {0, tile_1x2, tile_2x2, tile_3x2},
 #else
 	[1] = {0, tile_1x1, tile_2x1, tile_3x1},
 	[2] = {0, 0, tile_2x2},
@@ -167,8 +192,6 @@ static void edge_tile(size_t rows, size_t cols, struct part t)
 		memcpy(dst + i * ldd, part + i * PANEL, cols * sizeof *dst);
 }
 
-static size_t min(size_t a, size_t b) { return a < b ? a : b; }
-
 // One block of m rows by n columns.
 static void block(size_t m, size_t n, const struct part b)
 {
@@ -179,8 +202,9 @@ static void block(size_t m, size_t n, const struct part b)
 		for (size_t i = 0, rows; i < m; i += rows) {
 			rows = min(ROWS, m - i);
 			const struct part t = {
-				b.dst + i * b.ldd + j, b.ldd, b.a + i * b.stride, b.stride, b.ascale + i, b.start + i,
-				b.w + j * b.stride, b.wscale + j, b.bias ? b.bias + j : NULL,
+				b.dst + i * b.ldd + j, b.ldd, b.a + i * b.stride * PREPARED, b.stride,
+				b.ascale + i, b.start + i, b.w + j * b.stride,
+				b.wscale + j, b.bias ? b.bias + j : NULL,
 			};
 			if (j + PANEL > n)
 				edge_tile(rows, n - j, t);
@@ -190,20 +214,24 @@ static void block(size_t m, size_t n, const struct part b)
 	}
 }
 
-// What the sum of a row of activations starts at when a WEIGHT_BIAS is added to
-// every weight.
-TARGET static int32_t start_of(const int8_t *a, size_t stride)
+// How many rows there are in a block: prepared, they lie on the stack.
+static size_t block_rows(size_t stride)
 {
-	int32_t sum = 0;
-	for (size_t c = 0; c < stride; c++)
-		sum += a[c];
-	return -WEIGHT_BIAS * sum;
+	const size_t room = PREPARED == 1 || stride == 0 ? BLOCK_M : MAX_COLUMNS_I8 / stride;
+	return room < ROWS ? 1 : min(BLOCK_M, room / ROWS * ROWS);
+}
+
+TARGET static void prepare_rows(int8_t *dst, int32_t *start, const int8_t *a, size_t rows, size_t stride)
+{
+	for (size_t r = 0; r < rows; r++)
+		start[r] = prepare(PREPARED == 1 ? NULL : dst + r * stride * PREPARED, a + r * stride, stride);
 }
 
 void TIER(gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale, size_t m,
                    const int8_t *w, const float *wscale, size_t n0, size_t n, size_t stride,
                    const float *bias)
 {
+	int8_t prepared[PREPARED == 1 ? 1 : PREPARED * MAX_COLUMNS_I8 + PREPARED_SLACK];
 	int32_t start[BLOCK_M];
 
 #if TOGETHER > 1
@@ -213,14 +241,13 @@ void TIER(gemm_i8)(float *dst, size_t ldd, const int8_t *a, const float *ascale,
 		return;
 	}
 #endif
-	for (size_t i = 0; i < m; i += BLOCK_M) {
-		const size_t rows = min(BLOCK_M, m - i);
-		const struct part b = {
-			dst + i * ldd + n0, ldd, a + i * stride, stride, ascale + i, start,
+	for (size_t i = 0, rows; i < m; i += rows) {
+		const int8_t *from = a + i * stride;
+		rows = min(block_rows(stride), m - i);
+		prepare_rows(prepared, start, from, rows, stride);
+		block(rows, n - n0, (struct part){
+			dst + i * ldd + n0, ldd, PREPARED == 1 ? from : prepared, stride, ascale + i, start,
 			w + n0 * stride, wscale + n0, bias ? bias + n0 : NULL,
-		};
-		for (size_t r = 0; r < rows; r++)
-			start[r] = start_of(b.a + r * stride, stride);
-		block(rows, n - n0, b);
+		});
 	}
 }

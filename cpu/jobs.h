@@ -10,7 +10,7 @@
 #include "kv.h"
 #include "pool.h"
 
-// A number of rows that is whole tiles of a matrix product in any tier: they have 4,
+// A number of rows that is whole tiles of a matrix product in any tier: they have 3,
 // 6 or 8 rows on amd64; on arm64 5 in float32, and 3 or 6 in int8.
 #if defined(__aarch64__)
 #define ROW_STEP_F32 5
@@ -34,7 +34,6 @@ struct grid gemm_grid(const struct pool *, size_t m, size_t n, size_t work, size
 // How many tasks so much work, in the same unit, is worth.
 size_t tasks_of(const struct pool *, size_t work);
 
-static inline size_t min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t max(size_t a, size_t b) { return a > b ? a : b; }
 static inline size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The most columns of a product of bytes; a row of them has room on the stack.
+#define MAX_COLUMNS_I8 (1 << 16)
+
 // One tier: every kernel for one instruction set.
 struct kernels {
 	const char *name;
@@ -40,6 +43,8 @@ struct kernels {
 	size_t (*peak_i8)(size_t turns);
 	float (*peak_read)(const float *x, size_t n);
 };
+
+static inline size_t min(size_t a, size_t b) { return a < b ? a : b; }
 
 // The tiers that this machine can run, the best last.
 const struct kernels *const *native_tiers(size_t *count);

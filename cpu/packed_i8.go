@@ -13,8 +13,9 @@ const (
 	// strideI8 is what the number of columns is rounded up to: two groups, the
 	// depth of Arm's matrix multiply instruction.
 	strideI8 = 2 * groupI8
-	// maxColumnsI8 keeps a sum of products, at most 127·128 each, within int32.
-	maxColumnsI8 = 1 << 17
+	// maxColumnsI8 keeps a sum of products, at most 127·128 each, within int32, and a
+	// row of activations within what a kernel in C has room for.
+	maxColumnsI8 = 1 << 16
 )
 
 // PackedI8 is a matrix W [N,K] of signed bytes with a scale per row:

@@ -43,6 +43,8 @@ import "C"
 
 import "unsafe"
 
+const _ = uint(C.MAX_COLUMNS_I8 - maxColumnsI8) // must not be negative
+
 // nativeTiers returns the tiers of this machine that are in C.
 func nativeTiers() []*kernels {
 	var count C.size_t

@@ -4,7 +4,8 @@
 //
 // Weights may be any bytes; activations are never −128. dot adds to the sums of
 // LANES columns and a row (or TOGETHER rows) the products of activations with
-// weights + WEIGHT_BIAS, for the next DEPTH of what is summed over.
+// weights + WEIGHT_BIAS, for the next DEPTH of what is summed over. Where PREPARED is
+// not 1, it wants activations in another form, of PREPARED bytes each.
 
 #ifndef EARSHOT_VEC_I8_H
 #define EARSHOT_VEC_I8_H
@@ -16,6 +17,7 @@
 #define PANEL 16
 #define GROUP 4 // neighbouring bytes of a row of weights; the row's next ones are in the next group
 #define WEIGHT_BIAS 0
+#define PREPARED 1
 
 #if defined(EARSHOT_AVX512)
 
@@ -48,7 +50,9 @@ INLINE weights load_weights(const int8_t *p)
 
 #else
 
-// As for AVX2 below; a's sign is turned under a mask.
+// There is only a product of unsigned with signed bytes: |w| times a, whose sign is
+// turned under a mask where w < 0. A pair of products, at most 2·128·127, fits the 16
+// bits that it is summed in.
 typedef struct {
 	vi abs;
 	__mmask64 negative;
@@ -86,26 +90,7 @@ INLINE void store_bytes(int8_t *p, vi v)
 	_mm_storel_epi64((__m128i *)p, _mm_packs_epi16(words, words));
 }
 
-// There is only a product of unsigned with signed bytes: |w| times a with w's sign.
-// A pair of products, at most 2·128·127, fits the 16 bits that it is summed in.
-typedef struct {
-	vi w, abs;
-} weights;
-
-INLINE weights load_weights(const int8_t *p)
-{
-	vi w = _mm256_loadu_si256((const vi *)p);
-	return (weights){w, _mm256_abs_epi8(w)};
-}
-
-INLINE vi dot(vi sum, weights w, vi a)
-{
-	vi pairs = _mm256_maddubs_epi16(w.abs, _mm256_sign_epi8(a, w.w));
-	sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-	// Keeps gcc from interleaving so much that sums go to memory: 10 % faster.
-	__asm__("" : "+x"(sum));
-	return sum;
-}
+#include "dot_avx2.h"
 
 #elif defined(__aarch64__)
 
@@ -135,17 +120,39 @@ INLINE void store_bytes(int8_t *p, vi v)
 #define DEPTH GROUP
 #define TOGETHER 1
 
-typedef vi sums, activations;
+typedef vi sums;
 
 #define START(x) SPLAT_INT(x)
 #define sums_of_row(s, row) (s)
 
-INLINE activations load_activations(const int8_t *p, size_t next)
+INLINE vi splat_group(const int8_t *p)
 {
 	int32_t group;
-	(void)next;
 	memcpy(&group, p, GROUP);
 	return SPLAT_INT(group);
+}
+
+#if PREPARED == 2
+#define load_activations(p, next) ((activations){splat_group(p), splat_group((p) + GROUP)})
+#else
+typedef vi activations;
+#define load_activations(p, next) splat_group(p)
+#endif
+
+#endif
+
+#if PREPARED == 1
+
+#define PREPARED_SLACK 0
+
+// What the sums of a row start at, to make up for the bias of the weights.
+INLINE int32_t prepare(int8_t *dst, const int8_t *a, size_t stride)
+{
+	int32_t sum = 0;
+	(void)dst;
+	for (size_t c = 0; c < stride; c++)
+		sum += a[c];
+	return -WEIGHT_BIAS * sum;
 }
 
 #endif
