@@ -21,6 +21,7 @@ run: build ## Transcribe the sample recording
 test: build ## Run the tests, with real models (up to 10 minutes)
 	@scripts/models tiny.en base
 	@scripts/setup opus
+	@scripts/setup sound
 	@scripts/test
 
 # The version comes from git by hand, not by -buildvcs, which fails in a folder

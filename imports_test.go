@@ -98,9 +98,9 @@ type listed struct {
 }
 
 func TestImports(t *testing.T) {
-	// Build tags pick files, so the tree is listed as it is here and as it is for a
-	// board built without C.
-	for _, env := range [][]string{nil, {"GOARCH=arm64", "CGO_ENABLED=0"}} {
+	// Build tags pick files, so the tree is listed as it is here, with all that needs C,
+	// and as it is for a board built without C.
+	for _, env := range [][]string{nil, {"CGO_ENABLED=1", "GOFLAGS=-tags=portaudio"}, {"GOARCH=arm64", "CGO_ENABLED=0"}} {
 		packages := list(t, env)
 		if len(packages) < 5 {
 			t.Fatalf("go list found only %d packages", len(packages))

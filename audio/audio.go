@@ -18,8 +18,8 @@ const SampleRate = 16000
 
 // Format says how the samples of a Source are laid out.
 type Format struct {
-	Rate     int // frames per second, Hz
-	Channels int // interleaved channels, 1 or more
+	Rate     int `json:"rate"`     // frames per second, Hz
+	Channels int `json:"channels"` // interleaved channels, 1 or more
 }
 
 // Source is a stream of samples.

@@ -61,9 +61,19 @@ func Mono(src Source, ch Channel) (Source, error) {
 	case format.Channels == 1:
 		return src, nil
 	case ch == Mix:
-		return newMixer(src), nil
+		return newMixer(src, mixBlock), nil
 	}
 	return &picker{src: src, channels: format.Channels, index: int(ch) - 1}, nil
+}
+
+// LiveMono is the mix that Mono makes, with a delay of 20 ms: it decides on each
+// channel as it comes, without a look at what is next. A channel that begins to carry
+// sound may lose its first 20 ms.
+func LiveMono(src Source) Source {
+	if src.Format().Channels == 1 {
+		return src
+	}
+	return newMixer(src, mixFade)
 }
 
 // picker passes one channel on.
@@ -95,9 +105,9 @@ const (
 	cancelling  = -0.5 // correlation
 	nearlyEqual = 0.8  // energy against the louder of two: -1 dB
 	settled     = 1e-4 // energies that are this near change no decision
-	mixBlock    = 0.25 // seconds between decisions
+	mixBlock    = 0.25 // seconds between decisions, where there is time
 	mixMemory   = 30   // seconds until what a channel carried counts 1/e
-	mixFade     = 0.02 // seconds
+	mixFade     = 0.02 // seconds, and between decisions on live sound
 )
 
 // mixer mixes all channels, one block after the other.
@@ -105,6 +115,7 @@ type mixer struct {
 	src    Source
 	rate   int
 	ch     int
+	decay  float64   // of energy, from block to block
 	energy []float64 // [ch·ch] Σ x_i·x_j, weighted by age; the upper triangle with diagonal
 	gain   []float32 // [ch] of the block before
 	target []float32 // [ch] of this block
@@ -114,11 +125,13 @@ type mixer struct {
 	err    error     // how src ended
 }
 
-func newMixer(src Source) *mixer {
+// newMixer decides anew after each block of so many seconds.
+func newMixer(src Source, seconds float64) *mixer {
 	f := src.Format()
-	frames := int(mixBlock * float64(f.Rate))
+	frames := int(seconds * float64(f.Rate))
 	return &mixer{
 		src: src, rate: f.Rate, ch: f.Channels,
+		decay:  math.Exp(-seconds / mixMemory),
 		energy: make([]float64, f.Channels*f.Channels),
 		target: make([]float32, f.Channels),
 		block:  make([]float32, frames*f.Channels),
@@ -163,14 +176,13 @@ func (m *mixer) fill() {
 
 // measure adds the block's energies and products to what the blocks before left.
 func (m *mixer) measure(block []float32) {
-	decay := math.Exp(-mixBlock / mixMemory)
 	for i := range m.ch {
 		for j := i; j < m.ch; j++ {
 			sum := 0.0
 			for k := 0; k < len(block); k += m.ch {
 				sum += float64(block[k+i]) * float64(block[k+j])
 			}
-			m.energy[i*m.ch+j] = m.energy[i*m.ch+j]*decay + sum
+			m.energy[i*m.ch+j] = m.energy[i*m.ch+j]*m.decay + sum
 		}
 	}
 }

@@ -257,3 +257,39 @@ func TestSameChannels(t *testing.T) {
 		})
 	}
 }
+
+// LiveMono decides without a look at what comes: it must give what Mono gives wherever
+// the channels stay what they are, and be no later than a block.
+func TestLiveMono(t *testing.T) {
+	const n = 2 * rate
+	s, quiet := speech(1, n), make([]float32, n)
+	for _, tc := range []struct {
+		name string
+		src  *clip
+		want []float32
+	}{
+		{"one channel", channels(s), s},
+		{"equal", channels(s, s), s},
+		{"C17 speech in channel 3 of 6", channels(quiet, quiet, s, quiet, quiet, quiet), s},
+		{"C18 opposite phase", channels(s, scaled(s, -1)), s},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			out, err := ReadAll(LiveMono(tc.src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := farthest(t, out, tc.want); off > 0 {
+				t.Errorf("off by %g", off)
+			}
+		})
+	}
+	t.Run("delay", func(t *testing.T) {
+		src := channels(s, s)
+		if _, err := LiveMono(src).Read(make([]float32, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if took := 2*n - len(src.samples); took > 2*777 {
+			t.Errorf("%d samples were read for the first", took)
+		}
+	})
+}

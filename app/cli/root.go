@@ -69,6 +69,6 @@ func rootCommand(env *Env) *cobra.Command {
 			return err
 		},
 	}
-	root.AddCommand(transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), versionCommand(env), manCommand(env))
+	root.AddCommand(transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), devicesCommand(env), captureCommand(env), versionCommand(env), manCommand(env))
 	return root
 }
