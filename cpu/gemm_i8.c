@@ -93,7 +93,9 @@ INLINE void strip(const int mr, const int nv, const int v, struct part t)
 
 #pragma GCC unroll 8
 	for (int i = 0; i < mr; i++)
-		__builtin_prefetch(t.dst + i * t.ldd, 1);
+#pragma GCC unroll 4
+		for (int j = 0; j < nv; j += PV)
+			__builtin_prefetch(t.dst + i * t.ldd + (v + j) * LANES, 1);
 	for (size_t c = 0; c < t.stride; c += DEPTH, t.w += DEPTH * PANEL) {
 		fetch_ahead(nv, v, &t, c);
 #if PREPARED == 2
