@@ -69,6 +69,10 @@ func rootCommand(env *Env) *cobra.Command {
 			return err
 		},
 	}
-	root.AddCommand(transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), devicesCommand(env), captureCommand(env), versionCommand(env), manCommand(env))
+	root.AddCommand(
+		transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), devicesCommand(env), captureCommand(env),
+		recordingsCommand(env), searchCommand(env), exportCommand(env), deleteCommand(env), backupCommand(env), pruneCommand(env),
+		versionCommand(env), manCommand(env),
+	)
 	return root
 }
