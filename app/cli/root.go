@@ -51,6 +51,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if errors.As(err, new(damagedModels)) {
 		return exitSome // the check was done, and found something
 	}
+	if errors.As(err, new(wrongConfig)) {
+		return exitSome
+	}
 	if some := (someFailed{}); errors.As(err, &some) && some.failed < some.total {
 		return exitSome
 	}
@@ -72,7 +75,7 @@ func rootCommand(env *Env) *cobra.Command {
 	root.AddCommand(
 		transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), devicesCommand(env), captureCommand(env),
 		recordingsCommand(env), searchCommand(env), exportCommand(env), deleteCommand(env), backupCommand(env), pruneCommand(env),
-		versionCommand(env), manCommand(env),
+		configCommand(env), versionCommand(env), manCommand(env),
 	)
 	return root
 }

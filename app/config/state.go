@@ -1,7 +1,3 @@
-// Package config knows where earshot keeps what it is told and what it learns.
-//
-// So far that is the state folder alone; it owns no files yet and creates no
-// folders: whoever writes there does.
 package config
 
 import (
