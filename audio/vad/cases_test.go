@@ -114,7 +114,7 @@ func TestEndInNoise(t *testing.T) {
 	if reported == 0 || reported > 6 {
 		t.Errorf("the last end of speech is reported at %.2f s, want 6.0 s or before", reported)
 	}
-	if _, _, open := s.Open(); open {
+	if _, open := s.Open(); open {
 		t.Error("noise is an open segment")
 	}
 }

@@ -2,9 +2,6 @@ package vad
 
 import (
 	"slices"
-	"time"
-
-	"earshot/audio"
 )
 
 // Segment is a stretch of a recording in which someone speaks: samples Start to
@@ -12,6 +9,9 @@ import (
 type Segment struct {
 	Start, End int
 	Samples    []float32
+	// Spoken is where the pause begins that the segment ends with, so far; End where
+	// somebody speaks to the last.
+	Spoken int
 }
 
 // Event is the begin of a segment, known once it has lasted for MinSpeech, or its end.
@@ -92,17 +92,13 @@ func (s *Segmenter) Flush() []Event {
 	return events
 }
 
-// Open returns the segment that goes on, as far as it is known, and for how long
-// nobody has spoken in it; ok is false when there is none. Samples are valid until the
-// next Feed or Flush.
-func (s *Segmenter) Open() (open Segment, silence time.Duration, ok bool) {
+// Open returns the segment that goes on, as far as it is known; ok is false when there
+// is none. Nobody has spoken since Spoken. Samples are valid until the next Feed or Flush.
+func (s *Segmenter) Open() (open Segment, ok bool) {
 	if s.state != speech {
-		return Segment{}, 0, false
+		return Segment{}, false
 	}
-	if s.pause >= 0 {
-		silence = time.Duration(s.judged()-s.pause) * time.Second / audio.SampleRate
-	}
-	return s.segment(s.judged()), silence, true
+	return s.segment(s.judged()), true
 }
 
 // judge asks the detector about every whole chunk that it has not seen yet.
@@ -219,7 +215,11 @@ func (s *Segmenter) judged() int { return s.base + len(s.probs)*ChunkSamples }
 // segment is what has begun, up to end.
 func (s *Segmenter) segment(end int) Segment {
 	end = min(end, s.total)
-	return Segment{s.start, end, s.buf[s.start-s.base : end-s.base]}
+	spoken := end
+	if s.pause >= 0 {
+		spoken = min(spoken, s.pause)
+	}
+	return Segment{s.start, end, s.buf[s.start-s.base : end-s.base], spoken}
 }
 
 func (s *Segmenter) begun() Event        { return Event{false, s.segment(s.judged())} }

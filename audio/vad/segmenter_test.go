@@ -187,7 +187,7 @@ func describe(all []Segment) (s string) {
 
 func TestSegmenterEvents(t *testing.T) {
 	s := NewSegmenter(loudness{}, inChunks)
-	if _, _, ok := s.Open(); ok {
+	if _, ok := s.Open(); ok {
 		t.Error("a segment is open before anything was said")
 	}
 	begun := s.Feed(signal("0000099"))
@@ -195,9 +195,9 @@ func TestSegmenterEvents(t *testing.T) {
 		t.Errorf("after two chunks of speech: %+v", begun)
 	}
 	s.Feed(signal("9000"))
-	open, silence, ok := s.Open()
-	if !ok || open.Start != 2*ChunkSamples || open.End != 11*ChunkSamples || silence != chunks(3) {
-		t.Errorf("open: %d…%d, %v of silence, %v", open.Start, open.End, silence, ok)
+	open, ok := s.Open()
+	if !ok || open.Start != 2*ChunkSamples || open.End != 11*ChunkSamples || open.Spoken != 8*ChunkSamples {
+		t.Errorf("open: %d…%d, spoken to %d, %v", open.Start, open.End, open.Spoken, ok)
 	}
 	if len(open.Samples) != open.End-open.Start {
 		t.Errorf("open: %d samples", len(open.Samples))

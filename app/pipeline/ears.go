@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot/audio/capture"
+	"earshot/audio/vad"
+	"earshot/store"
+	"earshot/whisper"
+)
+
+// ears is what listening remembers from block to block. Positions are on the source's
+// sample clock.
+type ears struct {
+	*Pipeline
+	segmenter *vad.Segmenter
+	zero      int // position of the segmenter's sample 0
+	heard     int // position up to which all is known
+
+	recording *recording // that goes on; nil for none
+	spokenAt  int        // when somebody last spoke
+
+	first bool // no recording has begun yet
+
+	asked  int // position up to which a caption was asked for
+	ahead  int // Spoken of what was last decoded ahead
+	silent bool
+}
+
+// shortGap is the longest gap that is listened over as if it were silence; a longer one
+// ends an utterance.
+const shortGap = whisper.SampleRate / 2
+
+// listen reads the source to its end.
+func (p *Pipeline) listen(ctx context.Context) error {
+	e := &ears{Pipeline: p, segmenter: vad.NewSegmenter(p.detector, p.opts.Endpoints), first: true, ahead: -1}
+	for {
+		block, err := p.source.Read(ctx)
+		if err != nil {
+			e.take(e.segmenter.Flush())
+			e.endRecording()
+			return err
+		}
+		e.hear(block)
+		p.note(e)
+	}
+}
+
+// hear takes the next block.
+func (e *ears) hear(b capture.Block) {
+	switch muted := e.muted.Load(); {
+	case muted:
+		e.skip(len(b.Samples)+int(b.Missing), "muted", e.silent)
+	case b.Missing > shortGap:
+		e.skip(int(b.Missing), "gap", false)
+	case b.Missing > 0:
+		e.event("gap", int(b.Missing))
+		e.feed(make([]float32, b.Missing))
+	default:
+		e.feed(b.Samples)
+	}
+	e.silent = e.muted.Load()
+}
+
+// skip leaves out what was not heard; more says that it goes on from the block before.
+func (e *ears) skip(samples int, kind string, more bool) {
+	if !more {
+		e.take(e.segmenter.Flush())
+	}
+	e.event(kind, samples)
+	e.heard += samples
+	e.zero = e.heard
+}
+
+// feed listens to samples.
+func (e *ears) feed(samples []float32) {
+	e.heard += len(samples)
+	e.take(e.segmenter.Feed(samples))
+	if open, ok := e.segmenter.Open(); ok {
+		e.spokenAt = e.zero + open.Spoken
+		e.peek(open)
+	} else if e.recording != nil && e.heard-e.spokenAt > samplesIn(e.opts.Apart) {
+		e.endRecording()
+	}
+}
+
+// take deals with what the segmenter found.
+func (e *ears) take(events []vad.Event) {
+	for _, v := range events {
+		if !v.Ended {
+			e.begin(e.zero + v.Start)
+			e.asked, e.ahead = e.zero+v.Start, -1
+			continue
+		}
+		u := e.utterance(v.Segment)
+		u.decided = e.opts.Now()
+		e.spokenAt = u.end
+		e.queue.put(job{recording: u.recording, utterance: u})
+	}
+}
+
+// begin starts a recording if none goes on. The first one begins with the source.
+func (e *ears) begin(at int) {
+	if e.recording != nil {
+		return
+	}
+	if e.first {
+		at = 0
+	}
+	e.first, e.spokenAt = false, at
+	e.recording = &recording{began: at, wall: e.wall(at)}
+}
+
+func (e *ears) endRecording() {
+	if e.recording != nil {
+		e.queue.put(job{recording: e.recording, end: max(1, e.place(e.heard))})
+		e.recording = nil
+	}
+}
+
+// peek asks for the text of what is not said to its end.
+func (e *ears) peek(open vad.Segment) {
+	spoken, now := e.zero+open.Spoken, e.heard
+	switch {
+	case now-spoken >= samplesIn(e.opts.Ahead):
+		if e.ahead != spoken {
+			e.ahead, e.asked = spoken, now
+			e.queue.ask(&request{utterance: e.utterance(open), quiet: true})
+		}
+	case e.opts.Captions > 0 && now == spoken && now-e.asked >= samplesIn(e.opts.Captions) && e.ladder.captions() && e.queue.idle():
+		e.asked = now
+		e.queue.ask(&request{utterance: e.utterance(open)})
+	}
+}
+
+// utterance is a segment with a copy of its samples.
+func (e *ears) utterance(s vad.Segment) *utterance {
+	return &utterance{
+		recording: e.recording,
+		start:     e.zero + s.Start,
+		end:       e.zero + s.End,
+		spoken:    e.zero + s.Spoken,
+		wall:      e.wall(e.zero + s.Start),
+		samples:   slices.Clone(s.Samples),
+	}
+}
+
+// place is a position in the recording that goes on.
+func (e *ears) place(at int) time.Duration { return e.recording.place(at) }
+
+// wall is what the wall clock showed at a position.
+func (e *ears) wall(at int) time.Time { return e.opts.Now().Add(-timeOf(e.heard - at)) }
+
+// event stores that so many samples, from here on, were not heard.
+func (e *ears) event(kind string, samples int) {
+	if e.recording == nil {
+		return
+	}
+	e.queue.put(job{recording: e.recording, event: &store.Event{
+		Kind: kind, At: e.place(e.heard), Until: e.place(e.heard + samples), Wall: e.opts.Now(), Amount: int64(samples),
+	}})
+}

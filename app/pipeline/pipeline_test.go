@@ -1,0 +1,348 @@
+package pipeline
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot/store"
+)
+
+const second = time.Second
+
+// TestUtterances: what is said three times is stored three times, where it was said, and
+// decoded once: by the time that it is over its text is known.
+func TestUtterances(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(2 * second)
+		for range 3 {
+			s.voice(3 * second).quiet(2 * second)
+		}
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		engine := &stub{cost: 0.05}
+		p := newPipeline(s, db, testOptions(), engine)
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if len(got.recordings) != 1 || len(got.segments[0]) != 3 {
+			t.Fatalf("stored %+v", got)
+		}
+		for i, g := range got.segments[0] {
+			if want := time.Duration(2+5*i) * second; !near(g.Start, want, 200*time.Millisecond) || !near(g.End, want+3*second, 600*time.Millisecond) {
+				t.Errorf("segment %d lies at %v … %v, want %v … %v", i, g.Start, g.End, want, want+3*second)
+			}
+			if g.Model != "model 0" || g.Fallback != "" {
+				t.Errorf("segment %d: %+v", i, g)
+			}
+		}
+		if r := got.recordings[0]; r.State != store.Done || !near(r.Duration, 17*second, 100*time.Millisecond) {
+			t.Errorf("recording: %+v", r)
+		}
+		if engine.calls != 3 {
+			t.Errorf("decoded %d times", engine.calls)
+		}
+		if delay := p.Status().Delay; delay > 0.15 {
+			t.Errorf("text came %v s behind the end", delay)
+		}
+	})
+}
+
+// TestSpeakerGoesOn: a text that was decoded ahead is thrown away when the speaker has
+// not ended.
+func TestSpeakerGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(second).voice(2 * second).quiet(400 * time.Millisecond).voice(2 * second).quiet(2 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		engine := &stub{cost: 0.05}
+		if err := newPipeline(s, db, testOptions(), engine).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if len(got.segments) != 1 || len(got.segments[0]) != 1 || got.segments[0][0].End-got.segments[0][0].Start < 4*second {
+			t.Errorf("stored %+v", got.segments)
+		}
+		if engine.calls != 2 {
+			t.Errorf("decoded %d times", engine.calls)
+		}
+	})
+}
+
+// TestForcedCommit: somebody who never stops speaking is written down all the same, at
+// most 15 s later (cases.md, C94).
+func TestForcedCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const length = 600 * second
+		s := (&sound{paced: true}).voice(length)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		o := testOptions()
+		o.Captions = 700 * time.Millisecond
+		engine := &stub{cost: 0.05, say: func(call int, _ float64) string { return string(rune('a' + call%26)) }}
+		p := newPipeline(s, db, o, engine)
+		messages, cancel := p.Hub.Subscribe()
+		defer cancel()
+		began, worst := time.Now(), time.Duration(0)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for m := range messages {
+				if m.Kind == Caption && m.Text != "" {
+					t.Errorf("%q is stable, though no two texts agree", m.Text)
+				}
+				if m.Kind == Final {
+					worst = max(worst, time.Since(began)-m.Start)
+				}
+			}
+		}()
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if worst > 15*second {
+			t.Errorf("text came %v after it was said", worst)
+		}
+		var at time.Duration
+		for _, g := range read(t, db).segments[0] {
+			if !near(g.Start, at, 400*time.Millisecond) {
+				t.Errorf("a segment begins at %v, the one before ended at %v", g.Start, at)
+			}
+			at = g.End
+		}
+		if !near(at, length, 300*time.Millisecond) {
+			t.Errorf("the last segment ends at %v", at)
+		}
+	})
+}
+
+// TestTooSlow: an engine slower than speech costs no sound. What does not fit the queue
+// is kept and written down later, with its true times (cases.md, C95).
+func TestTooSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sound{paced: true}
+		for range 60 {
+			s.voice(9 * second).quiet(second)
+		}
+		s.quiet(10 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		engine := &stub{cost: 1.5}
+		p := newPipeline(s, db, testOptions(), engine)
+		var worst float64
+		kept := 0
+		messages, cancel := p.Hub.Subscribe()
+		defer cancel()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for m := range messages {
+				worst = max(worst, p.Status().Lag)
+				if m.Kind == Kept {
+					kept++
+				}
+			}
+		}()
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		got := read(t, db)
+		var text time.Duration
+		for _, g := range got.segments[0] {
+			text += g.End - g.Start
+		}
+		if n := len(got.segments[0]); n != 60 || !near(text, 60*9*second, 40*second) {
+			t.Errorf("%d segments of %v in all", n, text)
+		}
+		for i, g := range got.segments[0] {
+			if !near(g.Start, time.Duration(i)*10*second, 300*time.Millisecond) {
+				t.Errorf("segment %d begins at %v", i, g.Start)
+			}
+		}
+		if kept == 0 || worst > 50 { // 30 s, and two that end while one is decoded
+			t.Errorf("%d utterances kept for later, up to %.1f s waited", kept, worst)
+		}
+		if st, err := db.Status(t.Context()); err != nil || st.Pending != 0 {
+			t.Errorf("%d clips wait, %v", st.Pending, err)
+		}
+	})
+}
+
+// TestSmallerModel: before sound is put off, a smaller model is tried, and says so.
+func TestSmallerModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sound{paced: true}
+		for range 30 {
+			s.voice(9 * second).quiet(second)
+		}
+		s.quiet(60 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		large, small := &stub{cost: 1.5}, &stub{cost: 0.2}
+		if err := newPipeline(s, db, testOptions(), large, small).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		models := map[string]int{}
+		for _, g := range read(t, db).segments[0] {
+			models[g.Model]++
+			if (g.Model == "model 1") != (g.Fallback == "model 0 was too slow") {
+				t.Errorf("model %q, reason %q", g.Model, g.Fallback)
+			}
+		}
+		if models["model 0"] < 3 || models["model 1"] < 10 || models["model 0"]+models["model 1"] != 30 {
+			t.Errorf("models: %v", models)
+		}
+	})
+}
+
+// TestEngineFails: while the engine is out of order, what is said is kept, and written
+// down later with its true times, even after a restart (cases.md, C113).
+func TestEngineFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sound{paced: true}
+		for range 30 {
+			s.voice(9 * second).quiet(second)
+		}
+		dir := t.TempDir()
+		db := openStore(t, dir)
+		broken := &stub{cost: 0.05, fail: func() bool { return true }}
+		ctx, stop := context.WithTimeout(t.Context(), 150*second)
+		p := newPipeline(s, db, testOptions(), broken)
+		if err := p.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		st, err := db.Status(t.Context())
+		if err != nil || st.Pending != 15 {
+			t.Fatalf("%d clips wait, %v", st.Pending, err)
+		}
+		if problems := p.Status().Problems; len(problems) != 1 || problems[0].Kind != "engine" {
+			t.Errorf("problems: %+v", problems)
+		}
+		db.Close()
+
+		db = openStore(t, dir)
+		defer db.Close()
+		began := time.Now()
+		works := &stub{cost: 0.05, fail: func() bool { return time.Since(began) < 60*second }}
+		if err := newPipeline(s, db, testOptions(), works).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		count := 0
+		for i, segments := range got.segments {
+			count += len(segments)
+			for j, g := range segments {
+				if !near(g.Start, g.Start.Round(10*second), 300*time.Millisecond) {
+					t.Errorf("recording %d: segment %d begins at %v", i, j, g.Start)
+				}
+			}
+		}
+		if count != 30 || len(got.recordings) != 2 {
+			t.Errorf("%d segments in %d recordings", count, len(got.recordings))
+		}
+	})
+}
+
+// TestGaps: what was not heard is marked, and what follows lies where it was said.
+func TestGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(second).voice(2 * second).gap(4 * second).voice(2 * second).quiet(second).
+			voice(second).gap(200 * time.Millisecond).voice(second).quiet(2 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		if err := newPipeline(s, db, testOptions(), &stub{}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		starts := []time.Duration{1 * second, 7 * second, 10 * second}
+		if len(got.segments[0]) != len(starts) || len(got.events[0]) != 2 {
+			t.Fatalf("stored %+v", got)
+		}
+		for i, g := range got.segments[0] {
+			if !near(g.Start, starts[i], 300*time.Millisecond) {
+				t.Errorf("segment %d begins at %v, want %v", i, g.Start, starts[i])
+			}
+		}
+		for i, want := range []time.Duration{4 * second, 200 * time.Millisecond} {
+			if e := got.events[0][i]; e.Kind != "gap" || e.Until-e.At != want || e.Amount != int64(samplesIn(want)) {
+				t.Errorf("event %d: %+v", i, e)
+			}
+		}
+	})
+}
+
+// TestMuted: what is said while nobody shall listen is not heard.
+func TestMuted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).voice(2 * second).quiet(2 * second).voice(2 * second).quiet(2 * second).voice(2 * second).quiet(2 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		engine := &stub{}
+		p := newPipeline(s, db, testOptions(), engine)
+		time.AfterFunc(3500*time.Millisecond, func() { p.SetMuted(true) })
+		time.AfterFunc(7*second, func() { p.SetMuted(false) })
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if len(got.segments[0]) != 2 || engine.calls != 2 || !near(got.segments[0][1].Start, 8*second, 300*time.Millisecond) {
+			t.Errorf("decoded %d times, stored %+v", engine.calls, got.segments[0])
+		}
+		var muted time.Duration
+		for _, e := range got.events[0] {
+			if e.Kind == "muted" {
+				muted += e.Until - e.At
+			}
+		}
+		if !near(muted, 3500*time.Millisecond, 200*time.Millisecond) {
+			t.Errorf("muted for %v: %+v", muted, got.events[0])
+		}
+	})
+}
+
+// TestRecordings: a long silence ends a recording, and the next one has times of its own.
+func TestRecordings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(second).voice(2 * second).quiet(70 * second).voice(2 * second).quiet(5 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		o := testOptions()
+		o.Apart = 60 * second
+		o.Now = func() time.Time { return time.Now().AddDate(26, 0, 0) } // the bubble's clock counts as not set
+		if err := newPipeline(s, db, o, &stub{}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if len(got.recordings) != 2 || got.recordings[0].State != store.Done || got.recordings[1].State != store.Done {
+			t.Fatalf("recordings: %+v", got.recordings)
+		}
+		if start := got.segments[1][0].Start; start > second {
+			t.Errorf("the second recording's text begins at %v", start)
+		}
+		if apart := got.recordings[1].Started.Sub(got.recordings[0].Started); !near(apart, 73*second, second) {
+			t.Errorf("the recordings begin %v apart", apart)
+		}
+	})
+}
+
+// TestEnds: when it is told to end, what is being said is written down first.
+func TestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(second).voice(60 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		ctx, stop := context.WithTimeout(t.Context(), 6*second)
+		defer stop()
+		if err := newPipeline(s, db, testOptions(), &stub{cost: 0.1}).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if len(got.segments[0]) != 1 || got.segments[0][0].End < 5500*time.Millisecond || got.recordings[0].State != store.Done {
+			t.Errorf("stored %+v", got)
+		}
+	})
+}
