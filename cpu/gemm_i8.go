@@ -2,16 +2,17 @@ package cpu
 
 import "fmt"
 
-// QuantizeI8 turns rows of activations into signed bytes with a scale per row:
+// QuantizeI8 turns rows of activations into signed bytes with a scale per row. A row
+// x[i] of k values is first rotated into r = H·x[i], as the rows of a [PackedI8] are:
 //
-//	scales[i] = max_c |x[i*ldx+c]| / 127
-//	dst[i*StrideI8(k)+c] = round(x[i*ldx+c] · (127 / max))   for i < m, c < k
+//	scales[i] = max_c |r[c]| / 127
+//	dst[i*StrideI8(k)+c] = round(r[c] · (127 / max))   for i < m, c < k
 //
 // rounded to nearest, ties to even; between k and the stride it writes zeros. ldx
 // may be smaller than k (the windows of a convolution overlap). A row whose largest
 // value is below 1e-36 (127/max would overflow) counts as zeros with scale 0. A row
-// with a NaN or an infinity becomes zeros with scale NaN: its products are NaN.
-// All tiers give the same bits.
+// with a NaN or an infinity, or whose sums overflow, becomes zeros with scale NaN: its
+// products are NaN. All tiers give the same bits.
 func QuantizeI8(dst []int8, scales, x []float32, ldx, m, k int) {
 	checkQuantizeI8(dst, scales, x, ldx, m, k)
 	if m > 0 {

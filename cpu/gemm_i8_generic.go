@@ -10,8 +10,11 @@ const smallestMaxI8 = 1e-36
 // bits, which compare as the numbers do and have infinity and NaN on top.
 func quantizeI8Generic(dst []int8, scales, x []float32, ldx, m, k int) {
 	stride := StrideI8(k)
+	row := make([]float32, k)
 	for i := range m {
-		row, out := x[i*ldx:][:k], dst[i*stride:][:stride]
+		copy(row, x[i*ldx:])
+		rotateI8(row)
+		out := dst[i*stride:][:stride]
 		var bits uint32
 		for _, v := range row {
 			bits = max(bits, math.Float32bits(v)&math.MaxInt32)

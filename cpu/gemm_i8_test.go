@@ -173,7 +173,9 @@ func TestGemmI8RowsAlone(t *testing.T) {
 	})
 }
 
-// TestGemmI8Accuracy compares with the product in float32 that it stands for.
+// TestGemmI8Accuracy compares with the product in float32 that it stands for. A channel
+// that is much larger than all others, as Whisper has, must not cost the others their
+// digits: it was off by 0.3 before rows were rotated.
 func TestGemmI8Accuracy(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		const m, n, k = 9, 70, 512
@@ -181,6 +183,12 @@ func TestGemmI8Accuracy(t *testing.T) {
 		x, w, want, got := make([]float32, m*k), make([]float32, n*k), make([]float32, m*n), make([]float32, m*n)
 		normals(r, x, 3)
 		normals(r, w, 0.1)
+		for i := range m {
+			x[i*k+77] *= 100
+		}
+		for j := range n {
+			w[j*k+77] /= 100
+		}
 		GemmF32(want, n, x, k, m, PackF32(w, n, k, k, 1), n, k, nil)
 		a, scales := make([]int8, m*StrideI8(k)), make([]float32, m)
 		QuantizeI8(a, scales, x, k, m, k)
@@ -190,7 +198,7 @@ func TestGemmI8Accuracy(t *testing.T) {
 			square += math.Pow(float64(got[i]-want[i]), 2)
 			size += math.Pow(float64(want[i]), 2)
 		}
-		if e := math.Sqrt(square / size); e > 0.015 { // two roundings by ±1/254 of the maximum
+		if e := math.Sqrt(square / size); e > 0.08 {
 			t.Errorf("relative error %.4f", e)
 		}
 	})
@@ -199,7 +207,11 @@ func TestGemmI8Accuracy(t *testing.T) {
 func TestQuantizeI8(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
+		lengths := []int{160, 256, 384, 512, 1024, 1536, 2048, 2304, mostRotatedI8, mostRotatedI8 + 32} // by the passes of a rotation
 		for k := range 130 {
+			lengths = append(lengths, k)
+		}
+		for _, k := range lengths {
 			for m := range 4 {
 				x := make([]float32, 3*k+5+m)
 				normals(r, x, math.Pow(10, float64(r.IntN(60)-30)))
@@ -226,7 +238,9 @@ func quantizeBoth(t *testing.T, what string, x []float32, ldx, m, k int) {
 	}
 	for i := range m {
 		var top float64
-		for _, v := range x[i*ldx:][:k] {
+		row := slices.Clone(x[i*ldx:][:k])
+		rotateI8(row)
+		for _, v := range row {
 			top = math.Max(top, math.Abs(float64(v))) // NaN wins
 		}
 		scale, factor := float32(top)/127, 127/float32(top)
@@ -241,10 +255,10 @@ func quantizeBoth(t *testing.T, what string, x []float32, ldx, m, k int) {
 		for c := range stride {
 			var want int8
 			if c < k && factor != 0 {
-				want = int8(math.RoundToEven(float64(float32(x[i*ldx+c] * factor))))
+				want = int8(math.RoundToEven(float64(float32(row[c] * factor))))
 			}
 			if g := got[i*stride+c]; g != want {
-				t.Fatalf("%s: row %d, column %d is %d, want %d (%v)", what, i, c, g, want, x[i*ldx+c])
+				t.Fatalf("%s: row %d, column %d is %d, want %d (%v)", what, i, c, g, want, row[c])
 			}
 		}
 	}

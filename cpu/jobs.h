@@ -55,11 +55,11 @@ struct split_i8 {
 	size_t n, k, stride;
 };
 
-// x·Wᵀ as Pool.LargestI8 in Go defines it. a and rest are [m, stride], ascale [m], and tops
-// and exact have m times as many elements as w has pairs of panels.
+// x·Wᵀ as Pool.LargestI8 in Go defines it. a is [m, stride], ascale [m], and tops and
+// exact have m times as many elements as w has pairs of panels.
 void pool_largest_i8(struct pool *, const struct kernels *k, float *dst, size_t ldd, const float *x,
                      size_t ldx, size_t m, struct split_i8 w, float margin, int8_t *a, float *ascale,
-                     int8_t *rest, float *tops, uint32_t *exact);
+                     float *tops, uint32_t *exact);
 
 // dst[r] = layer_norm(x[r]) for rows of n values that follow each other
 void pool_layer_norm_f32(struct pool *, const struct kernels *k, float *dst, const float *x,

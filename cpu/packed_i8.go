@@ -20,12 +20,13 @@ const (
 
 // PackedI8 is a matrix W [N,K] of signed bytes with a scale per row:
 //
-//	W[j,c] ≈ q[j,c]·scale[j]   with scale[j] = max_c |W[j,c]| / 127
+//	(W·H)[j,c] / h ≈ q[j,c]·scale[j]   with scale[j] the largest of row j / 127
 //
-// q is rounded to nearest, ties to even, and lies in −127…127. It is laid out in
-// panels of 16 rows, a panel in groups of 4 columns, a group as 16 rows of 4 bytes:
-// 64 bytes that are one AVX-512, two AVX2 or four NEON registers of dot product
-// operands. The columns are padded with zeros to a multiple of 8, the rows to a
+// H is a Hadamard matrix with H·H = h (rotateI8 says which, and what for), so that a
+// product with activations rotated by it is one with W. q is rounded to nearest, ties
+// to even, and lies in −127…127. It is laid out in panels of 16 rows, a panel in groups
+// of 4 columns, a group as 16 rows of 4 bytes: 64 bytes that are one AVX-512, two AVX2
+// or four NEON registers of dot product operands. The columns are padded with zeros to a multiple of 8, the rows to a
 // multiple of 16.
 //
 // A row with a NaN or an infinity has NaN for its scale, so that every product
@@ -104,6 +105,7 @@ func (p *PackedI8) SetRow(i int, v []float32) {
 	p.checkRow(i, len(v))
 	row := make([]int8, StrideI8(p.k))
 	QuantizeI8(row, p.scales[i:i+1], v, 0, 1, p.k)
+	p.scales[i] /= gainI8(p.k)
 	for out := p.lane(i); len(row) > 0; row = row[groupI8:] {
 		*(*[groupI8]int8)(out) = *(*[groupI8]int8)(row)
 		out = out[min(len(out), panelRows*groupI8):]
@@ -117,6 +119,7 @@ func (p *PackedI8) Row(i int, dst []float32) {
 	for j := range dst {
 		dst[j] = float32(lane[j/groupI8*panelRows*groupI8+j%groupI8]) * scale
 	}
+	rotateI8(dst)
 }
 
 // lane returns the bytes from row i's first group on; its groups are 64 bytes apart.

@@ -12,7 +12,7 @@ import (
 func TestPackI8(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 7, 15, 16, 17, 32, 37} {
-		for _, k := range []int{0, 1, 2, 3, 4, 5, 8, 9, 29} {
+		for _, k := range []int{0, 1, 2, 3, 4, 5, 8, 9, 29, 32, 96} {
 			w := make([]float32, n*k)
 			normals(r, w, 2)
 			p := PackI8(w, n, k)
@@ -22,14 +22,15 @@ func TestPackI8(t *testing.T) {
 			for i := range len(p.scales) {
 				var row []float32
 				if i < n {
-					row = w[i*k : (i+1)*k]
+					row = slices.Clone(w[i*k : (i+1)*k])
+					rotateI8(row)
 				}
 				var top float32
 				for _, v := range row {
 					top = max(top, v, -v)
 				}
-				if p.scales[i] != top/127 {
-					t.Fatalf("%d×%d: scale %d is %v, want %v", n, k, i, p.scales[i], top/127)
+				if want := top / 127 / gainI8(k); p.scales[i] != want {
+					t.Fatalf("%d×%d: scale %d is %v, want %v", n, k, i, p.scales[i], want)
 				}
 				for j := range StrideI8(k) {
 					var want int8
@@ -46,8 +47,9 @@ func TestPackI8(t *testing.T) {
 				back := make([]float32, k)
 				p.Row(i, back)
 				for j, v := range back {
-					if math.Abs(float64(v-row[j])) > float64(p.scales[i])*0.50001 {
-						t.Fatalf("%d×%d: (%d,%d) comes back as %v, was %v", n, k, i, j, v, row[j])
+					was := w[i*k+j]
+					if math.Abs(float64(v-was)) > float64(p.scales[i]*gainI8(k))*0.50001 {
+						t.Fatalf("%d×%d: (%d,%d) comes back as %v, was %v", n, k, i, j, v, was)
 					}
 				}
 			}

@@ -22,8 +22,7 @@ type Pool struct {
 	// Of int8 products, kept from loop to loop.
 	a       []int8    // [m, StrideI8(k)]
 	aScales []float32 // [m]
-	rest    []int8    // [m, StrideI8(k)], of LargestI8
-	tops    []float32 // [m, pairs of panels]
+	tops    []float32 // [m, pairs of panels], of LargestI8
 	exact   []uint32  // the same
 
 	// Of attention, kept from loop to loop.

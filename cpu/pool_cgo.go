@@ -86,7 +86,7 @@ func largestI8(p *Pool, k *C.struct_kernels, dst []float32, ldd int, x []float32
 		scales: floats(w.scales), n: C.size_t(w.n), k: C.size_t(w.k), stride: C.size_t(StrideI8(w.k)),
 	}
 	C.pool_largest_i8(p.native, k, floats(dst), C.size_t(ldd), floats(x), C.size_t(ldx), C.size_t(m), split,
-		C.float(margin), bytes(p.a), floats(p.aScales), bytes(p.rest), floats(p.tops), (*C.uint32_t)(unsafe.SliceData(p.exact)))
+		C.float(margin), bytes(p.a), floats(p.aScales), floats(p.tops), (*C.uint32_t)(unsafe.SliceData(p.exact)))
 }
 
 func putKV(p *Pool, kernels *C.struct_kernels, c *KVCache, at, n int, k []float32, ldk int, v []float32, ldv int) {

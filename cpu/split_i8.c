@@ -4,7 +4,6 @@
 // (Pool.LargestI8 in Go).
 
 #include <math.h>
-#include <string.h>
 
 #include "jobs.h"
 
@@ -18,7 +17,6 @@ struct largest_i8 {
 	const float *ascale;
 	size_t m;
 	struct split_i8 w;
-	const int8_t *rest; // [m, stride]: what quantising left of x
 	size_t pairs, step; // step: pairs in one task of the first pass
 	float *tops;        // [m, pairs]
 	uint32_t *exact;    // row·pairs + pair: what the second pass computes
@@ -56,45 +54,21 @@ static void rough_task(const void *args, size_t index, size_t thread)
 		}
 }
 
-// Sums over whole bytes of the rows from `from` on.
-static void byte_sums(int32_t *sums, const struct largest_i8 *l, const int8_t *a, size_t from)
-{
-	const size_t stride = l->w.stride;
-	const int32_t offset = 128 * sum_of(a, stride);
-	int32_t low[PAIR];
-
-	l->kernels->nibble_sums(sums, a, l->w.high + from / 2 * stride, stride);
-	l->kernels->nibble_sums(low, a, l->w.low + from / 2 * stride, stride);
-	for (size_t j = 0; j < PAIR; j++)
-		sums[j] = 16 * sums[j] + low[j] - offset;
-}
-
 static void exact_task(const void *args, size_t index, size_t thread)
 {
 	const struct largest_i8 *l = args;
 	const size_t stride = l->w.stride, i = l->exact[index] / l->pairs;
 	const size_t from = l->exact[index] % l->pairs * PAIR, n = min(PAIR, l->w.n - from);
-	int32_t whole[PAIR], rest[PAIR];
+	const int8_t *a = l->a + i * stride;
+	const int32_t offset = 128 * sum_of(a, stride);
+	int32_t high[PAIR], low[PAIR];
 
 	(void)thread;
-	byte_sums(whole, l, l->a + i * stride, from);
-	byte_sums(rest, l, l->rest + i * stride, from);
-	for (size_t j = 0; j < n; j++) {
-		const float sum = (float)whole[j] + (float)rest[j] * (1 / 254.0f);
-		l->dst[i * l->ldd + from + j] = sum * (l->ascale[i] * l->w.scales[from + j]);
-	}
-}
-
-// What is left of a row of x when a, its quantised values, is taken away.
-static void rest_of(int8_t *rest, size_t stride, const int8_t *a, float scale, const float *x, size_t k)
-{
-	memset(rest, 0, stride);
-	if (!(scale > 0))
-		return;
-	for (size_t c = 0; c < k; c++) {
-		const float r = rintf((x[c] / scale - (float)a[c]) * 254);
-		rest[c] = (int8_t)fmaxf(-127, fminf(127, r));
-	}
+	l->kernels->nibble_sums(high, a, l->w.high + from / 2 * stride, stride);
+	l->kernels->nibble_sums(low, a, l->w.low + from / 2 * stride, stride);
+	for (size_t j = 0; j < n; j++)
+		l->dst[i * l->ldd + from + j] =
+			(float)(16 * high[j] + low[j] - offset) * (l->ascale[i] * l->w.scales[from + j]);
 }
 
 // Lists what is within margin of its row's largest value.
@@ -116,13 +90,11 @@ static size_t list_exact(const struct largest_i8 *l, float margin)
 
 void pool_largest_i8(struct pool *p, const struct kernels *kernels, float *dst, size_t ldd,
                      const float *x, size_t ldx, size_t m, struct split_i8 w, float margin, int8_t *a,
-                     float *ascale, int8_t *rest, float *tops, uint32_t *exact)
+                     float *ascale, float *tops, uint32_t *exact)
 {
-	struct largest_i8 l = {kernels, dst, ldd, a, ascale, m, w, rest, ceil_div(w.n, PAIR), 0, tops, exact};
+	struct largest_i8 l = {kernels, dst, ldd, a, ascale, m, w, ceil_div(w.n, PAIR), 0, tops, exact};
 
 	kernels->quantize_i8(a, w.stride, ascale, x, ldx, m, w.k);
-	for (size_t i = 0; i < m; i++)
-		rest_of(rest + i * w.stride, w.stride, a + i * w.stride, ascale[i], x + i * ldx, w.k);
 	l.step = ceil_div(l.pairs, tasks_of(p, (m + 1) * w.n * w.k / 4));
 	pool_run(p, rough_task, &l, ceil_div(l.pairs, l.step));
 	pool_run(p, exact_task, &l, list_exact(&l, margin));

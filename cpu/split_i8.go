@@ -50,6 +50,7 @@ func PackSplitI8(w []float32, n, k int) *SplitI8 {
 		clear(row)
 		if i < n {
 			QuantizeI8(row, p.scales[i:i+1], w[i*k:(i+1)*k], 0, 1, k)
+			p.scales[i] /= gainI8(k)
 		}
 		for c, q := range row {
 			at, shift := p.place(i, c)
@@ -100,6 +101,7 @@ func (p *SplitI8) Row(i int, dst []float32) {
 		high, low := int(uint8(p.high[at])>>shift&15), int(uint8(p.low[at])>>shift&15)
 		dst[c] = float32(high<<4+low-128) * p.scales[i]
 	}
+	rotateI8(dst)
 }
 
 // place is where the nibbles of row i, column c lie: the byte of a plane, and by how
@@ -109,31 +111,22 @@ func (p *SplitI8) place(i, c int) (at, shift int) {
 	return pair + c/groupI8*panelRows*groupI8 + i%panelRows*groupI8 + c%groupI8, i / panelRows % 2 * 4
 }
 
-// LargestI8 computes dst = x·Wᵀ in two passes, on the threads of the pool, where only
-// the largest values of each row matter. x is [m,k] with ldx values from row to row, dst
-// [m,n] with ldd.
+// LargestI8 computes dst = A·Wᵀ in two passes, on the threads of the pool, where only
+// the largest values of each row matter. A is x, [m,k] with ldx values from row to row,
+// quantised as by [QuantizeI8]; dst is [m,n] with ldd from row to row.
 //
-// The first pass quantises x as [QuantizeI8] does, to a, and takes every weight as
-// 16·h − 120.5, h being its upper nibble:
+// The first pass takes every weight as 16·h − 120.5, h being its upper nibble:
 //
 //	dst[i,j] = float32(Σ_c a[i,c]·(32·h[j,c]−241)) · (scales[i]/2·scale[j])
 //
-// That is right to within ±7.5 steps of 127 and reads half of the bytes. Where one of 32
-// neighbouring values (of rows 32·t to 32·t+31 of W) is within margin of the largest, the
-// second pass computes all 32 anew from whole weights, and from what was left of x, too:
-//
-//	r[i,c]   = round((x[i,c]/scales[i] − a[i,c]) · 254), ties to even
-//	dst[i,j] = (float32(Σ_c a[i,c]·q[j,c]) + float32(Σ_c r[i,c]·q[j,c])/254) · (scales[i]·scale[j])
-//
-// The others stay as they are: rough, and below the largest by more than the margin. Sums
-// are exact and every other operation is rounded: all tiers give the same bits.
+// That is right to within ±7.5 steps of 127 and reads half of the bytes. Where
+// one of 32 neighbouring values (of rows 32·t to 32·t+31 of W) is within margin of the
+// largest, the second pass replaces all 32 by what [GemmI8] computes, to the last bit.
+// The others stay as they are: rough, and below the largest by more than the margin.
 func (p *Pool) LargestI8(dst []float32, ldd int, x []float32, ldx, m int, w *SplitI8, margin float32) {
 	defer p.lock().Unlock()
 	p.growA(m, w.k)
 	pairs := ceilDiv(w.n, pairRows)
-	if need := m * StrideI8(w.k); len(p.rest) < need {
-		p.rest = bytesOf(alignedF32(need / 4))
-	}
 	if len(p.tops) < m*pairs {
 		p.tops, p.exact = make([]float32, m*pairs), make([]uint32, m*pairs)
 	}

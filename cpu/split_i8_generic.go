@@ -35,39 +35,16 @@ func largestI8Generic(p *Pool, dst []float32, ldd int, x []float32, ldx, m int, 
 			top = max(top, v)
 		}
 		a, scale, sum := row(i)
-		rest, restSum := p.rest[i*stride:(i+1)*stride], int32(0)
-		restOfI8(rest, a, scale, x[i*ldx:][:w.k])
-		for _, v := range rest {
-			restSum += int32(v)
-		}
 		for pair, v := range tops {
 			if !(v >= top-margin) {
 				continue
 			}
 			for j := pair * pairRows; j < min((pair+1)*pairRows, w.n); j++ {
-				whole := float32(w.byteSum(j, a, sum))
-				whole += float32(float32(w.byteSum(j, rest, restSum)) * (1.0 / 254))
-				dst[i*ldd+j] = whole * float32(scale*w.scales[j])
+				exact := 16*w.nibbleSum(w.high, j, a) + w.nibbleSum(w.low, j, a) - 128*sum
+				dst[i*ldd+j] = float32(exact) * float32(scale*w.scales[j])
 			}
 		}
 	}
-}
-
-// restOfI8 quantises what is left of x when a, its quantised values, is taken away.
-func restOfI8(rest, a []int8, scale float32, x []float32) {
-	clear(rest)
-	if !(scale > 0) {
-		return
-	}
-	for c, v := range x {
-		r := float32(float32(v/scale)-float32(a[c])) * 254
-		rest[c] = int8(max(-127, min(127, math.RoundToEven(float64(r)))))
-	}
-}
-
-// byteSum is Σ_c a[c]·q[j,c] over row j; sum is Σ_c a[c].
-func (p *SplitI8) byteSum(j int, a []int8, sum int32) int32 {
-	return 16*p.nibbleSum(p.high, j, a) + p.nibbleSum(p.low, j, a) - 128*sum
 }
 
 // nibbleSum is Σ_c a[c]·u[j,c] over the nibbles u of a plane's row j.

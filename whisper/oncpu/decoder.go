@@ -15,7 +15,7 @@ type Decoder struct {
 	tokens    vocabulary
 	positions []float32 // [TextCtx, D]
 	blocks    []decoderBlock
-	post      norm // into the balance of tokens
+	post      norm
 
 	// Kept from window to window.
 	kv            []float32 // [blockRows, 2D]
@@ -49,7 +49,7 @@ func newDecoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Decoder {
 			mlp:       r.mlp(name, d.TextState),
 		})
 	}
-	dec.post = r.norm("decoder.ln", d.TextState).unbalanced(dec.tokens.balance)
+	dec.post = r.norm("decoder.ln", d.TextState)
 	return dec
 }
 

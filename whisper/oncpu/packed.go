@@ -131,7 +131,7 @@ func (r *packedReader) matrix(n, k int, _ func() []float32) matrix {
 
 func (r *packedReader) vocabulary(n, k int, _ func() []float32) vocabulary {
 	plane, scales := cpu.SizesSplitI8(n, k)
-	v := vocabulary{balance: r.floats(k, nil), size: n, width: k}
+	v := vocabulary{size: n, width: k}
 	var err error
 	if v.i8, err = cpu.ViewSplitI8(n, k, r.bytes(plane), r.bytes(plane), r.floats(scales, nil)); err != nil && r.err == nil {
 		r.err = err
@@ -192,11 +192,10 @@ func (w *packedWriter) matrix(n, k int, values func() []float32) matrix {
 
 func (w *packedWriter) vocabulary(n, k int, values func() []float32) vocabulary {
 	v := inMemory{Int8}.vocabulary(n, k, values)
-	w.put(bytesOf(v.balance))
 	w.put(bytesOf(v.i8.High()))
 	w.put(bytesOf(v.i8.Low()))
 	w.put(bytesOf(v.i8.Scales()))
-	return vocabulary{balance: v.balance}
+	return vocabulary{}
 }
 
 func bytesOf[T int8 | float32](v []T) []byte {

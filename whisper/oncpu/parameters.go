@@ -32,9 +32,7 @@ func (p inMemory) vocabulary(n, k int, values func() []float32) vocabulary {
 	if p.precision == Float32 {
 		return vocabulary{f32: cpu.PackF32(values(), n, k, k, 1), size: n, width: k}
 	}
-	w := values()
-	balance := balanceOf(w, k)
-	return vocabulary{i8: cpu.PackSplitI8(balanced(w, balance), n, k), balance: balance, size: n, width: k}
+	return vocabulary{i8: cpu.PackSplitI8(values(), n, k), size: n, width: k}
 }
 
 // reader takes tensors out of a model and keeps the first error, so that a network
