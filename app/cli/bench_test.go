@@ -101,12 +101,12 @@ limits, threads: 2  100.0 GFLOP/s in float32, 200.0 GOP/s in int8, reads 73.0 GB
 	}
 }
 
-// TestTokenBytes is the sum for int8 by hand: 28,173,312 weights of a byte, 1500 positions
-// of two bytes and 33 of four, each 3072 values.
+// TestTokenBytes is the sum for int8 by hand: 8,257,536 weights of a byte, 19,915,776 of
+// half a byte, 1500 positions of two bytes and 33 of four, each 3072 values.
 func TestTokenBytes(t *testing.T) {
 	r := benchReport{ComputeType: "int8", Positions: 1500}
 	d := whisper.Dims{Vocab: 51864, TextState: 384, TextLayers: 4}
-	if got, want := r.tokenBytes(d), float64(4*14*384*384+51864*384+3072*(2*1500+4*33)); got != want {
+	if got, want := r.tokenBytes(d), float64(4*14*384*384+51864*384/2+3072*(2*1500+4*33)); got != want {
 		t.Errorf("%.0f bytes, want %.0f", got, want)
 	}
 }
