@@ -26,7 +26,7 @@ func NewPackedF32(n, k int) *PackedF32 {
 	if n < 0 || k < 0 {
 		panic(fmt.Sprintf("BUG: packed matrix of %d×%d", n, k))
 	}
-	return &PackedF32{n: n, k: k, data: alignedF32(panels(n) * k * panelRows)}
+	return &PackedF32{n: n, k: k, data: alignedF32(SizeF32(n, k))}
 }
 
 // PackF32 returns a packed copy of W [n,k], whose element (i,j) is
@@ -36,6 +36,24 @@ func PackF32(w []float32, n, k, rowStride, colStride int) *PackedF32 {
 	p.Pack(w, n, k, rowStride, colStride)
 	return p
 }
+
+// SizeF32 returns the length of the slice of a PackedF32 with room for n rows and k
+// columns.
+func SizeF32(n, k int) int { return panels(n) * k * panelRows }
+
+// ViewF32 returns the matrix of n rows and k columns whose slice [PackedF32.Data]
+// returned; it may come from a file, and must begin at a multiple of 64 bytes. Nothing is
+// copied, so that it may be mapped read-only, and then must not be written to; a mapping
+// must outlive the matrix.
+func ViewF32(n, k int, data []float32) *PackedF32 {
+	if n < 0 || k < 0 || len(data) != SizeF32(n, k) {
+		panic(fmt.Sprintf("BUG: packed matrix of %d×%d from %d values", n, k, len(data)))
+	}
+	return &PackedF32{n: n, k: k, data: data}
+}
+
+// Data returns the packed values.
+func (p *PackedF32) Data() []float32 { return p.data }
 
 // Pack overwrites rows 0…n-1, columns 0…k-1 with a matrix whose element (i,j) is
 // w[i*rowStride+j*colStride]. Nothing is allocated; n and k must not exceed the

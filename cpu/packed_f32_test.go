@@ -27,6 +27,9 @@ func TestPack(t *testing.T) {
 						}
 					}
 				}
+				if v := ViewF32(50, 31, p.Data()); len(p.Data()) != SizeF32(50, 31) || v.at(n-1, k-1) != p.at(n-1, k-1) {
+					t.Fatalf("%d×%d: a view of it differs", n, k)
+				}
 				if p.at(49, 30) != 0 || p.at(0, 30) != 0 {
 					t.Fatalf("%d×%d, strides %v: wrote beyond", n, k, strides)
 				}

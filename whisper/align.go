@@ -8,19 +8,19 @@ import (
 // alignTokens gives each of n text tokens the encoder position at which it starts,
 // and the position at which the last one ends: n+1 positions that never fall.
 //
-// rows[i] holds the alignment heads' weights with which token i was chosen,
-// [heads, positions], and rows[n] those behind the last token. The audio ends after
-// the first `used` positions. The method is that of timing.py in the reference
+// rows[i] holds the alignment heads' weights with which token i was chosen for the
+// positions that hold audio, [heads, used], and rows[n] those behind the last token. The
+// method is that of timing.py in the reference
 // implementation: per head the weights are normalised over the tokens and median
 // filtered over time, the heads are averaged, and dynamic time warping finds the
 // monotone path with the most weight.
-func alignTokens(rows [][]float32, positions, used int) []int {
-	heads := len(rows[0]) / positions
+func alignTokens(rows [][]float32, used int) []int {
+	heads := len(rows[0]) / used
 	mean := make([]float64, len(rows)*used) // [rows, used]
 	head := make([]float64, len(rows)*used)
 	for h := range heads {
 		for r, row := range rows {
-			crop(head[r*used:(r+1)*used], row[h*positions:h*positions+used])
+			crop(head[r*used:(r+1)*used], row[h*used:(h+1)*used])
 		}
 		standardise(head, len(rows), used)
 		for r := range rows {

@@ -42,6 +42,6 @@ func BenchmarkAlignTokens(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		alignTokens(rows, positions, positions)
+		alignTokens(rows, positions)
 	}
 }

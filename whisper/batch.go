@@ -90,18 +90,20 @@ type flight struct {
 const maxFlights = 16
 
 func newBatch(l *Listener) *batch {
-	b := &batch{Listener: *l, engines: newBatchEngine(l.Engine), room: newRoom(l.Room), flights: make(chan *flight, maxFlights)}
-	b.Engine = b.engines.seat()
-	return b
+	return &batch{Listener: *l, engines: newBatchEngine(l.Engine), room: newRoom(l.Room), flights: make(chan *flight, maxFlights)}
 }
 
-// send prepares a piece and leaves the rest to a goroutine. It returns false when no
-// more are wanted.
+// send prepares a piece when there is room, and leaves the rest to a goroutine. It
+// returns false when no more are wanted.
 func (b *batch) send(ctx context.Context, piece Piece) bool {
 	f := &flight{done: piece.Done, landed: make(chan struct{})}
+	window, text := b.size(len(piece.Samples))
+	b.room.take(window + text)
+	b.Engine = b.engines.seat(b.room, window, text)
 	p, err := b.prepare(ctx, slices.Clone(piece.Samples), piece.Breaks)
 	if err != nil {
 		f.err = err
+		b.Engine.turn.leave()
 		close(f.landed)
 	} else {
 		b.launch(ctx, f, p)
@@ -111,18 +113,15 @@ func (b *batch) send(ctx context.Context, piece Piece) bool {
 	return ctx.Err() == nil
 }
 
-// launch decodes a piece on a goroutine of its own when there is room.
+// launch decodes a piece on a goroutine of its own, and gives back its room.
 func (b *batch) launch(ctx context.Context, f *flight, p *prepared) {
 	for part := p; part != nil; part = part.rest {
 		part.opts.Partial = b.partial(b.sent)
 	}
 	one := b.Listener
-	one.Engine = b.engines.seat()
-	size := p.size()
-	b.room.take(size)
 	go func() {
 		defer close(f.landed)
-		defer b.room.give(size)
+		defer one.Engine.turn.leave()
 		f.heard, f.err = one.decode(ctx, p)
 	}()
 }
@@ -140,13 +139,8 @@ func (b *batch) partial(number int64) func(string) {
 	}
 }
 
-// size is what decoding the piece takes of Listener.Room. A text that runs on to its
-// cap, or a window that is encoded once more with a longer silence, takes more than that;
-// it is not worth keeping room free for it.
-func (p *prepared) size() int {
-	if p == nil {
-		return 0
-	}
-	own := p.encoded.Positions + max(1, p.opts.Beam)*loopRoom(float64(len(p.samples))/SampleRate)
-	return max(own, p.rest.size()) // the parts of a piece are decoded one after the other
+// size is what a piece of so many samples takes of Listener.Room. A text that runs on
+// to its cap takes more than that; it is not worth keeping room free for it.
+func (l *Listener) size(samples int) (window, text int) {
+	return l.Engine.Window(samples, l.Options), max(1, l.Options.Beam) * loopRoom(float64(samples)/SampleRate)
 }

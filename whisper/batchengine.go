@@ -2,7 +2,6 @@ package whisper
 
 import (
 	"context"
-	"slices"
 	"sync"
 )
 
@@ -13,7 +12,7 @@ import (
 type batchEngine struct {
 	engine  *Engine
 	compute sync.Mutex // held by the encoder or the decoder at work
-	hearing sync.Mutex // guards the extractor
+	hearing sync.Mutex // held from features until they are encoded
 	steps   steps
 }
 
@@ -23,19 +22,37 @@ func newBatchEngine(e *Engine) *batchEngine {
 	return b
 }
 
-// seat is the engine for one goroutine.
-func (b *batchEngine) seat() *Engine {
+// seat is the engine for one goroutine, that has taken so much of the room: for text,
+// and for the window in which a piece is encoded first.
+func (b *batchEngine) seat(room *room, window, text int) *Engine {
 	e := *b.engine
-	e.Features, e.Encoder, e.Decoder = b, b, &seat{steps: &b.steps}
+	e.turn = &turn{hearing: &b.hearing, room: room, window: window, text: text}
+	e.Encoder, e.Decoder = b, &seat{steps: &b.steps}
 	return &e
 }
 
-// LogMel implements Extractor. Its result belongs to the caller.
-func (b *batchEngine) LogMel(samples []float32, frames int) []float32 {
-	b.hearing.Lock()
-	defer b.hearing.Unlock()
-	return slices.Clone(b.engine.Features.LogMel(samples, frames))
+// turn is one goroutine's part in what all use.
+type turn struct {
+	hearing      *sync.Mutex
+	room         *room
+	window, text int // what it has of the room, in positions
 }
+
+// begin waits until it may compute the features of a window, and until there is room for
+// it. No session may be open: others would wait for its next step.
+func (t *turn) begin(positions int) {
+	if positions > t.window {
+		t.room.swap(t.window+t.text, positions+t.text)
+		t.window = positions
+	}
+	t.hearing.Lock()
+}
+
+// encoded says that the features are done with.
+func (t *turn) encoded() { t.hearing.Unlock() }
+
+// leave gives back the room.
+func (t *turn) leave() { t.room.give(t.window + t.text) }
 
 // Encode implements Encoder.
 func (b *batchEngine) Encode(ctx context.Context, mel Mel) (Encoded, error) {

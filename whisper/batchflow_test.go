@@ -18,6 +18,8 @@ type watched struct {
 	mu         sync.Mutex
 	open, most int
 	broken     map[int]error
+
+	positions, mostPositions int // of the sessions
 }
 
 func newWatched(t *testing.T) (*watched, *Engine) {
@@ -39,12 +41,15 @@ func (w *watched) Begin(ctx context.Context, audios []Encoded, opts SessionOptio
 	defer w.mu.Unlock()
 	w.open++
 	w.most = max(w.most, w.open)
-	return &watchedSession{session, w}, err
+	w.positions += audios[0].Positions
+	w.mostPositions = max(w.mostPositions, w.positions)
+	return &watchedSession{session, w, audios[0].Positions}, err
 }
 
 type watchedSession struct {
 	Session
-	w *watched
+	w         *watched
+	positions int
 }
 
 func (s *watchedSession) Step(ctx context.Context, in []Input) (Output, error) {
@@ -58,6 +63,7 @@ func (s *watchedSession) Close() error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.w.open--
+	s.w.positions -= s.positions
 	return s.Session.Close()
 }
 
@@ -100,7 +106,7 @@ func numbers(n int) (all []string) {
 }
 
 // pieceRoom is what a piece of told.run takes of Listener.Room.
-const pieceRoom = 1500 + 62
+const pieceRoom = 608 + 62
 
 func TestPiecesKeepToTheRoom(t *testing.T) {
 	for _, c := range []struct{ room, most int }{{0, 1}, {1, 1}, {2*pieceRoom - 1, 1}, {3*pieceRoom + 7, 3}, {1 << 30, maxFlights + 2}} {
@@ -114,6 +120,24 @@ func TestPiecesKeepToTheRoom(t *testing.T) {
 		}
 		if w.most > c.most || w.open != 0 {
 			t.Errorf("room %d: %d windows at once, want at most %d; %d left open", c.room, w.most, c.most, w.open)
+		}
+	}
+}
+
+// TestLongerWindowsKeepToTheRoom sees that a window which is encoded again waits for the
+// room that it takes more than before, or for all others to end.
+func TestLongerWindowsKeepToTheRoom(t *testing.T) {
+	for _, room := range []int{1000, 2100, 3500} {
+		w, e := newWatched(t)
+		w.short = true
+		w.script = func(int, string) said { return said{text: " who knows", logProb: -3} }
+		var out told
+		l := &Listener{Engine: e, Options: Options{Language: "en", Temperatures: []float64{0}}, Room: room}
+		if err := out.run(context.Background(), l, 24, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(out.texts) != 24 || len(w.asked) != 3*24 || w.mostPositions > max(room, 1500) {
+			t.Errorf("room %d: %d pieces in %d windows, %d positions at once", room, len(out.texts), len(w.asked), w.mostPositions)
 		}
 	}
 }
@@ -264,14 +288,29 @@ func (s sameMemory) LogMel(samples []float32, _ int) []float32 {
 	return s
 }
 
-// TestFeaturesAreTheCallers sees that features last until they are encoded, whoever
-// computes others in between.
-func TestFeaturesAreTheCallers(t *testing.T) {
-	b := newBatchEngine(&Engine{Features: make(sameMemory, 1)})
-	first, second := b.LogMel([]float32{1}, 1), b.LogMel([]float32{2}, 1)
-	if first[0] != 1 || second[0] != 2 {
-		t.Errorf("got %v and %v", first, second)
+// slowEncoder takes its time and returns its features.
+type slowEncoder struct{}
+
+func (slowEncoder) Encode(_ context.Context, mel Mel) (Encoded, error) {
+	time.Sleep(time.Millisecond)
+	return Encoded{Positions: 1, Data: slices.Clone(mel.Data)}, nil
+}
+
+// TestFeaturesLast sees that features last until they are encoded, whoever else asks for
+// some.
+func TestFeaturesLast(t *testing.T) {
+	b := newBatchEngine(&Engine{Features: make(sameMemory, 1), Encoder: slowEncoder{}})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			want := float32(i)
+			enc, err := b.seat(nil, 1, 0).encode(context.Background(), []float32{want}, 1)
+			if err != nil || enc.Data[0] != want {
+				t.Errorf("got %v and %v, want %v", enc.Data, err, want)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // TestPartialOfTheNext sees that partial texts come of one piece at a time, in order.

@@ -35,6 +35,8 @@ type Engine struct {
 	Suppress, SuppressBegin []int
 	// AlignmentHeads are the cross-attention heads that word times come from.
 	AlignmentHeads []Head
+
+	turn *turn // of one of several goroutines; nil for a single one
 }
 
 // Options say how a window is decoded. The zero value detects the language and

@@ -10,7 +10,8 @@ type hypothesis struct {
 	tokens   []int     // without prompt and end-of-text, with timestamps where asked for
 	logProbs []float64 // natural log-probability of each token, and of end-of-text where it came
 	// attention[i] is the alignment heads' weights with which tokens[i] was chosen,
-	// [heads, positions], and one row more for what came behind the last token.
+	// [heads, search.align], and one row more for what came behind the last token.
+	// It is nil where nobody asks for it, and while several texts are decoded together.
 	attention [][]float32
 	stop      Stop
 }
@@ -32,13 +33,12 @@ func (h *hypothesis) sum() float64 {
 	return sum
 }
 
-// with is a copy of h with one token more. Rows of attention are shared: they are
-// never written to.
+// with is a copy of h with one token more. The alignment of texts that are decoded
+// together is not kept.
 func (h *hypothesis) with(token int, logProb float64) *hypothesis {
 	return &hypothesis{
-		tokens:    append(slices.Clone(h.tokens), token),
-		logProbs:  append(slices.Clone(h.logProbs), logProb),
-		attention: slices.Clone(h.attention),
+		tokens:   append(slices.Clone(h.tokens), token),
+		logProbs: append(slices.Clone(h.logProbs), logProb),
 	}
 }
 

@@ -11,16 +11,20 @@ const (
 	ruledOut          = 0.1
 )
 
-// languageIn says in what language a piece is spoken. Where another language begins
-// inside, it also returns the sample at which it does. The first language that is
+// languageIn says in what language a piece is spoken, asking in the session in which it
+// will be decoded. Where another language begins inside, it also returns the sample at
+// which it does. The first language that is
 // well heard is the recording's, until another one is; before that each piece has
 // its own.
-func (l *Listener) languageIn(ctx context.Context, enc Encoded, samples []float32) (language string, change int, err error) {
+func (l *Listener) languageIn(ctx context.Context, w *window) (language string, change int, err error) {
 	if !l.Engine.Tokenizer.Multilingual() {
 		return "en", 0, nil
 	}
-	voiced := voicedMap(samples)
-	whole, err := l.hear(ctx, enc)
+	voiced := voicedMap(w.samples)
+	if err := w.open(ctx); err != nil {
+		return "", 0, err
+	}
+	whole, err := l.Engine.hearLanguage(ctx, w.session, l.Options.Languages)
 	if err != nil {
 		return "", 0, err
 	}
@@ -35,7 +39,7 @@ func (l *Listener) languageIn(ctx context.Context, enc Encoded, samples []float3
 		return l.language, 0, nil
 	}
 	for i, c := range chunks {
-		heard, err := l.hear(ctx, enc.part(c.Start, c.End))
+		heard, err := l.hear(ctx, w.encoded.part(c.Start, c.End))
 		if err != nil {
 			return "", 0, err
 		}
@@ -57,6 +61,7 @@ func (l *Listener) switches(heard spoken, voiced float64) bool {
 		heard.share(l.Engine.Tokenizer, l.language) <= ruledOut
 }
 
+// hear is what is spoken in a part of a window.
 func (l *Listener) hear(ctx context.Context, enc Encoded) (spoken, error) {
 	session, err := l.Engine.Decoder.Begin(ctx, []Encoded{enc}, SessionOptions{})
 	if err != nil {

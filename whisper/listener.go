@@ -44,13 +44,13 @@ func (l *Listener) Piece(ctx context.Context, samples []float32, breaks ...float
 }
 
 // prepared is a piece, or a part of one, that is encoded and whose language is known.
+// It may hold an open session.
 type prepared struct {
-	samples    []float32
-	opts       Options
-	encoded    Encoded
-	encodeTime time.Duration
-	rest       *prepared // what follows in another language, or nil
-	restAt     float64   // second at which it begins
+	window
+	encodeTime, languageTime time.Duration
+
+	rest   *prepared // what follows in another language, or nil
+	restAt float64   // second at which it begins
 }
 
 // prepare does with a piece what has to be done in the order of the pieces.
@@ -60,21 +60,26 @@ func (l *Listener) prepare(ctx context.Context, samples []float32, breaks []floa
 	if !opts.Timestamps && !opts.NoGuards { // a window that the next one overlaps may end anywhere
 		samples = softEnd(samples)
 	}
+	p := &prepared{window: window{engine: l.Engine, samples: samples, opts: opts}}
 	start := time.Now()
-	enc, err := l.Engine.Encode(ctx, samples, opts)
+	var err error
+	if p.encoded, err = l.Engine.Encode(ctx, samples, opts); err != nil {
+		return nil, err
+	}
+	p.encodeTime = time.Since(start)
+	if opts.Language != "" {
+		return p, nil
+	}
+	language, change, err := l.languageIn(ctx, &p.window)
+	p.opts.Language, p.languageTime = language, time.Since(start)-p.encodeTime
+	if err == nil && change == 0 {
+		return p, nil
+	}
+	p.close()
 	if err != nil {
 		return nil, err
 	}
-	if opts.Language == "" {
-		var change int
-		if opts.Language, change, err = l.languageIn(ctx, enc, samples); err != nil {
-			return nil, err
-		}
-		if change > 0 {
-			return l.prepareParts(ctx, samples, change, opts)
-		}
-	}
-	return &prepared{samples: samples, opts: opts, encoded: enc, encodeTime: time.Since(start)}, nil
+	return l.prepareParts(ctx, samples, change, p.opts)
 }
 
 // prepareParts prepares a piece in which another language begins at a sample. With
@@ -88,7 +93,9 @@ func (l *Listener) prepareParts(ctx context.Context, samples []float32, change i
 		return p, err
 	}
 	p.restAt = at
-	p.rest, err = l.prepare(ctx, samples[change:], behind(opts.Breaks, at))
+	if p.rest, err = l.prepare(ctx, samples[change:], behind(opts.Breaks, at)); err == nil {
+		p.rest.close() // its turn comes later
+	}
 	return p, err
 }
 
@@ -116,16 +123,16 @@ func (l *Listener) decode(ctx context.Context, p *prepared) (Heard, error) {
 }
 
 func (l *Listener) decodePart(ctx context.Context, p *prepared) (Heard, error) {
-	opts := p.opts
 	if l.Context {
-		opts.context = l.before
+		p.opts.context = l.before
 	}
-	r, err := l.Engine.Decode(ctx, p.encoded, p.samples, opts)
+	r, err := p.result(ctx)
 	if err != nil {
 		return Heard{}, err
 	}
 	r.EncodeTime += p.encodeTime
-	h, err := l.cover(ctx, p.samples, opts, r)
+	r.DecodeTime += p.languageTime
+	h, err := l.cover(ctx, p.samples, p.opts, r)
 	l.before = ""
 	if err == nil && h.Dropped == "" && h.good() {
 		l.before = h.Text

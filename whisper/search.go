@@ -11,18 +11,19 @@ import (
 
 // search decodes one window. It is used once.
 type search struct {
-	session Session
-	filter  filter
-	end     int // end-of-text
-	prompt  int // tokens in front of the text
-	limit   int // tokens that the text may have
-	guard   bool
-	short   bool // the window is shorter than the model's own
-	alike   func(a, b int) bool
-	room    int // tokens that the voiced sound can hold; repeats up to there may be spoken
-	random  *rand.Rand
-	partial func(text []int)
-	align   bool
+	session   Session
+	filter    filter
+	end       int // end-of-text
+	prompt    int // tokens in front of the text
+	limit     int // tokens that the text may have
+	guard     bool
+	short     bool // the window is shorter than the model's own
+	positions int  // of the window
+	alike     func(a, b int) bool
+	room      int // tokens that the voiced sound can hold; repeats up to there may be spoken
+	random    *rand.Rand
+	partial   func(text []int)
+	align     int // positions that word times may lie at; 0 where nobody asks for them
 
 	logSumExp func(x []float32) float64
 }
@@ -41,13 +42,14 @@ type start struct {
 func (s *search) run(ctx context.Context, from start, beam int, temperature float64) (*hypothesis, error) {
 	var texts []*hypothesis
 	var err error
+	first := s.row(nil, from.attention)
 	switch {
 	case temperature > 0:
-		texts, err = s.sample(ctx, from, candidates, temperature)
+		texts, err = s.sample(ctx, from.logits, nil, candidates, temperature)
 	case beam > 1:
-		texts, err = s.beam(ctx, from, beam)
+		texts, err = s.beam(ctx, from.logits, beam)
 	default:
-		texts, err = s.sample(ctx, from, 1, 0)
+		texts, err = s.sample(ctx, from.logits, first, 1, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -55,21 +57,56 @@ func (s *search) run(ctx context.Context, from start, beam int, temperature floa
 	if len(texts) == 0 {
 		return nil, errors.New("decode: every token is suppressed")
 	}
-	return slices.MaxFunc(texts, func(a, b *hypothesis) int {
+	best := slices.MaxFunc(texts, func(a, b *hypothesis) int {
 		if loops := a.stop == Looped; loops != (b.stop == Looped) && !s.short {
 			return map[bool]int{true: -1, false: 1}[loops]
 		}
 		return cmp.Compare(a.mean(), b.mean())
-	}), nil
+	})
+	if s.align > 0 && best.attention == nil {
+		err = s.attend(ctx, best, first)
+	}
+	return best, err
+}
+
+// attendTokens bounds what attend has in memory: each token of a step has logits, and so
+// had each candidate.
+const attendTokens = candidates
+
+// attend finds the alignment of a text that was decoded beside others: it is read to the
+// decoder again, behind the prompt. The rows of all texts together would take more
+// memory than the decoder. first is the row behind the prompt.
+func (s *search) attend(ctx context.Context, h *hypothesis, first [][]float32) error {
+	h.attention = first
+	if err := s.session.Select([]int{0}); err != nil {
+		return err
+	}
+	rest := h.tokens
+	if h.stop == Capped {
+		rest = rest[:len(rest)-1] // as if it had been alone
+	}
+	for at := s.prompt; len(rest) > 0; {
+		n := min(len(rest), attendTokens)
+		out, err := s.session.Step(ctx, []Input{{At: at, Tokens: rest[:n], Rows: n}})
+		if err != nil {
+			return err
+		}
+		for _, row := range out.Alignment {
+			h.attention = s.row(h.attention, row)
+		}
+		at, rest = at+n, rest[n:]
+	}
+	return nil
 }
 
 // sample decodes n texts, each token drawn with the given temperature, and returns
 // them all (GreedyDecoder in decoding.py). At temperature 0 the likeliest token is
-// taken, and n is 1.
-func (s *search) sample(ctx context.Context, from start, n int, temperature float64) ([]*hypothesis, error) {
+// taken, and n is 1. attention is where the text's alignment begins, or nil where it is
+// not to be kept.
+func (s *search) sample(ctx context.Context, from []float32, attention [][]float32, n int, temperature float64) ([]*hypothesis, error) {
 	live := make([]*hypothesis, n)
 	for i := range live {
-		live[i] = &hypothesis{attention: s.row(nil, from.attention)}
+		live[i] = &hypothesis{attention: attention}
 	}
 	if n > 1 {
 		if err := s.session.Select(make([]int, n)); err != nil {
@@ -77,7 +114,7 @@ func (s *search) sample(ctx context.Context, from start, n int, temperature floa
 		}
 	}
 	var done []*hypothesis
-	logits := slices.Repeat([][]float32{from.logits}, n)
+	logits := slices.Repeat([][]float32{from}, n)
 	for {
 		var next []*hypothesis
 		var keep []int
@@ -144,9 +181,8 @@ func (s *search) draw(logits []float32, temperature float64) int {
 // beam keeps the size likeliest texts at each step, and ends when patience·size of
 // them have ended (BeamSearchDecoder in decoding.py; Kasai et al. 2022 for the
 // patience, which is 1 here).
-func (s *search) beam(ctx context.Context, from start, size int) ([]*hypothesis, error) {
-	live := []*hypothesis{{attention: s.row(nil, from.attention)}}
-	logits := [][]float32{from.logits}
+func (s *search) beam(ctx context.Context, from []float32, size int) ([]*hypothesis, error) {
+	live, logits := []*hypothesis{{}}, [][]float32{from}
 	var done []*hypothesis
 	for {
 		next, parents, ended := s.extend(live, logits, size)
@@ -270,7 +306,7 @@ func (s *search) step(ctx context.Context, live, next []*hypothesis, parents []i
 		return nil, err
 	}
 	for i, h := range next {
-		if s.align {
+		if h.attention != nil {
 			h.attention = s.row(h.attention, out.Alignment[i])
 		}
 	}
@@ -286,10 +322,16 @@ func inOrder(parents []int) bool {
 	return true
 }
 
-// row appends a copy of one alignment row; the session may reuse its own.
+// row appends a copy of one alignment row [heads, positions] up to position align of each
+// head; the session may reuse its own.
 func (s *search) row(rows [][]float32, row []float32) [][]float32 {
-	if !s.align {
+	if s.align == 0 {
 		return nil
 	}
-	return append(rows, slices.Clone(row))
+	heads := len(row) / s.positions
+	used := make([]float32, heads*s.align)
+	for h := range heads {
+		copy(used[h*s.align:(h+1)*s.align], row[h*s.positions:])
+	}
+	return append(rows, used)
 }

@@ -42,6 +42,10 @@ func (e *Engine) Encode(ctx context.Context, samples []float32, opts Options) (E
 // encode is Encode in a window of so many positions; the samples are padded with
 // zeros.
 func (e *Engine) encode(ctx context.Context, samples []float32, positions int) (Encoded, error) {
+	if e.turn != nil {
+		e.turn.begin(positions)
+		defer e.turn.encoded()
+	}
 	mel := Mel{Bands: e.Dims.Mels, Frames: 2 * positions, Data: e.Features.LogMel(samples, 2*positions)}
 	return e.Encoder.Encode(ctx, mel)
 }
@@ -51,18 +55,8 @@ func (e *Engine) encode(ctx context.Context, samples []float32, positions int) (
 // silence behind the samples, and the last one is decoded again at the next
 // temperature (decode_with_fallback in transcribe.py).
 func (e *Engine) Decode(ctx context.Context, enc Encoded, samples []float32, opts Options) (Result, error) {
-	if err := e.Check(opts); err != nil {
-		return Result{}, fmt.Errorf("decode: %w", err)
-	}
-	start := time.Now()
 	w := window{engine: e, opts: opts, samples: samples, encoded: enc}
-	result, err := w.decode(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	result.EncodeTime = w.encodeTime
-	result.DecodeTime = time.Since(start) - w.encodeTime
-	return *result, nil
+	return w.result(ctx)
 }
 
 // window is one window on its way through the decoder.
@@ -70,9 +64,25 @@ type window struct {
 	engine     *Engine
 	opts       Options
 	samples    []float32
-	encoded    Encoded
-	session    Session
-	encodeTime time.Duration // of what Decode had to encode again
+	encoded    Encoded       // without data once it is listened to
+	session    Session       // nil when closed
+	encodeTime time.Duration // of what had to be encoded again
+}
+
+// result is Engine.Decode. It leaves no session open.
+func (w *window) result(ctx context.Context) (Result, error) {
+	defer w.close()
+	if err := w.engine.Check(w.opts); err != nil {
+		return Result{}, fmt.Errorf("decode: %w", err)
+	}
+	start := time.Now()
+	best, err := w.decode(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	best.EncodeTime = w.encodeTime
+	best.DecodeTime = time.Since(start) - w.encodeTime
+	return *best, nil
 }
 
 // decode looks for a good text in longer and longer windows.
@@ -114,17 +124,37 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 	return best, nil
 }
 
-// listen decodes the window as it is encoded, at one temperature after the other.
-func (w *window) listen(ctx context.Context, temperatures []float64) (*Result, error) {
+// open begins a session for the window as it is encoded.
+func (w *window) open(ctx context.Context) error {
 	var heads SessionOptions
 	if w.words() {
 		heads.Alignment = w.engine.AlignmentHeads
 	}
-	var err error
-	if w.session, err = w.engine.Decoder.Begin(ctx, []Encoded{w.encoded}, heads); err != nil {
-		return nil, err
+	session, err := w.engine.Decoder.Begin(ctx, []Encoded{w.encoded}, heads)
+	if err != nil {
+		return err
 	}
-	defer w.session.Close()
+	w.session = session
+	return nil
+}
+
+func (w *window) close() {
+	if w.session != nil {
+		w.session.Close()
+		w.session = nil
+	}
+}
+
+// listen decodes the window as it is encoded, at one temperature after the other, and
+// closes the session.
+func (w *window) listen(ctx context.Context, temperatures []float64) (*Result, error) {
+	if w.session == nil {
+		if err := w.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	defer w.close()
+	w.encoded.Data = nil // megabytes, and the session has what it needs of them
 	language, probability, err := w.language(ctx)
 	if err != nil {
 		return nil, err
@@ -154,6 +184,14 @@ func (w *window) listen(ctx context.Context, temperatures []float64) (*Result, e
 // silence (made-up syllables, 15 errors in 13 words more than in 30 s, −0.94) and in the
 // full one (−0.74): test-other, 2609-156975-0008.
 const minShortLogProb = -0.75
+
+// used is how many encoder positions hold audio; 0 where no words are to be placed.
+func (w *window) used() int {
+	if !w.words() {
+		return 0
+	}
+	return min((len(w.samples)+samplesPerPosition-1)/samplesPerPosition, w.encoded.Positions)
+}
 
 // words says whether words are to be placed; a model may have no heads for it.
 func (w *window) words() bool { return w.opts.Words && len(w.engine.AlignmentHeads) > 0 }
@@ -195,15 +233,16 @@ func (w *window) search(prompt int) *search {
 			timestamps: w.opts.Timestamps,
 			latest:     firstTimestampSteps,
 		},
-		end:    e.Tokenizer.EndOfText,
-		prompt: prompt,
-		limit:  min(capFor(len(w.samples)), e.Dims.TextCtx-prompt),
-		guard:  !w.opts.NoGuards,
-		room:   loopRoom(voicedSeconds(voicedMap(w.samples))),
-		short:  w.encoded.Positions < e.Dims.AudioCtx,
-		alike:  e.alike,
-		random: rand.New(rand.NewPCG(1, uint64(len(w.samples)))), // the same file gives the same text
-		align:  w.words(),
+		end:       e.Tokenizer.EndOfText,
+		prompt:    prompt,
+		limit:     min(capFor(len(w.samples)), e.Dims.TextCtx-prompt),
+		guard:     !w.opts.NoGuards,
+		room:      loopRoom(voicedSeconds(voicedMap(w.samples))),
+		short:     w.encoded.Positions < e.Dims.AudioCtx,
+		alike:     e.alike,
+		random:    rand.New(rand.NewPCG(1, uint64(len(w.samples)))), // the same file gives the same text
+		align:     w.used(),
+		positions: w.encoded.Positions,
 
 		logSumExp: e.logSumExp,
 	}
@@ -224,8 +263,7 @@ func (w *window) fill(r *Result, h *hypothesis, language string) {
 	duration := float64(len(w.samples)) / SampleRate
 	var words []Word
 	if w.words() {
-		used := (len(w.samples) + samplesPerPosition - 1) / samplesPerPosition
-		words = rawWords(tok, h, language, w.encoded.Positions, min(used, w.encoded.Positions))
+		words = rawWords(tok, h, language, w.used())
 		if n := len(words); n > 0 {
 			r.aligned = words[n-1].End
 		}

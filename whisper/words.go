@@ -79,7 +79,7 @@ func isPunctuation(s string) bool {
 
 // rawWords places the words of a text by alignment alone. used is how many encoder
 // positions hold audio.
-func rawWords(tok *token.Tokenizer, h *hypothesis, language string, positions, used int) []Word {
+func rawWords(tok *token.Tokenizer, h *hypothesis, language string, used int) []Word {
 	var text, index []int
 	var rows [][]float32
 	var logProbs []float64
@@ -97,7 +97,7 @@ func rawWords(tok *token.Tokenizer, h *hypothesis, language string, positions, u
 	} else {
 		rows = append(rows, rows[len(rows)-1]) // cut off: nothing came behind the last token
 	}
-	starts := alignTokens(rows, positions, used)
+	starts := alignTokens(rows, used)
 	var words []Word
 	for _, w := range splitWords(tok, text, language) {
 		var p float64

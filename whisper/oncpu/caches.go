@@ -10,31 +10,27 @@ import (
 // Caches are kept from window to window, since a large model's are tens of
 // megabytes, and from beam to beam.
 
-// newAudio returns an audio with room for so many positions: the smallest free one that
-// has it. Where none has, those there are go: what is needed now is needed again.
+// newAudio returns an audio with room for so many positions, and not for many more: a
+// free one, if one is like that. The other free ones go, so that there is never more than
+// what is in use at a time.
 func (d *Decoder) newAudio(positions int) *audio {
-	best := -1
-	for i, a := range d.freeAudios {
-		if a.capacity() >= positions && (best < 0 || a.capacity() < d.freeAudios[best].capacity()) {
-			best = i
+	free := d.freeAudios
+	d.freeAudios = nil
+	for _, a := range free {
+		if n := a.capacity(); n >= positions && n <= positions+positions/4+cacheStep {
+			a.positions = positions
+			return a
 		}
 	}
-	if best < 0 {
-		d.freeAudios = nil
-		return &audio{positions: positions, caches: d.newCrossCaches(positions)}
-	}
-	a := d.freeAudios[best]
-	d.freeAudios = slices.Delete(d.freeAudios, best, best+1)
-	a.positions = positions
-	return a
+	return &audio{positions: positions, caches: d.newCrossCaches(positions)}
 }
 
 // release keeps the caches of a session that ends for another one. No more is kept than
-// one window and one text take, however much was in use at a time: a beam has a cache
-// for each text, and a batch for each window.
+// one window and half the longest text take, however much was in use at a time: a beam
+// has a cache for each text, and a batch for each window.
 func (d *Decoder) release(audios []*audio, sequences []*sequence) {
 	d.freeAudios = newest(append(d.freeAudios, audios...), d.dims.AudioCtx, (*audio).capacity)
-	d.freeSequences = newest(append(d.freeSequences, sequences...), d.dims.TextCtx, (*sequence).capacity)
+	d.freeSequences = newest(append(d.freeSequences, sequences...), d.dims.TextCtx/2, (*sequence).capacity)
 }
 
 // newest is the end of a list, as far as that is no more than so many positions, or one
@@ -97,19 +93,21 @@ func (d *Decoder) newCrossCaches(positions int) []*cpu.KVCache {
 	return caches
 }
 
-// hold lets a sequence forget its tokens from position at on and makes room for n new
-// ones. Room is doubled: most utterances need a fraction of the 448 positions, and
-// large models many caches.
+// hold lets a sequence forget its tokens from position at on and makes room for n
+// new ones. Room comes in steps: most utterances need a fraction of the 448 positions,
+// large models have many caches, and copying one is nothing beside a step's work.
 func (d *Decoder) hold(s *sequence, at, n int) {
 	held := s.caches
 	s.length = at + n
 	if s.capacity() < s.length {
-		s.caches = d.newCaches(min(d.dims.TextCtx, max(64, 2*s.capacity(), s.length)))
+		s.caches = d.newCaches(min(d.dims.TextCtx, (s.length+textStep-1)/textStep*textStep))
 		for i, c := range held {
 			s.caches[i].CopyFrom(c, at)
 		}
 	}
 }
+
+const textStep = 64 // positions
 
 // clone returns a copy of s.
 func (d *Decoder) clone(s *sequence) *sequence {

@@ -19,7 +19,7 @@ func TestCachesKept(t *testing.T) {
 		kept int // positions
 	}{
 		{"three", []int{400, 800, 160}, 1360},
-		{"smaller ones", []int{100, 300, 700}, 1360},
+		{"smaller ones", []int{100, 300, 700}, 1120},
 		{"too many", []int{800, 800, 800}, 800},
 		{"larger than all", []int{1500}, 1504},
 		{"many", []int{1500, 1500, 1500, 1500, 20}, 32},
@@ -43,8 +43,21 @@ func TestCachesKept(t *testing.T) {
 		for _, q := range d.freeSequences {
 			texts += q.capacity()
 		}
-		if kept != c.kept || texts > 448 && len(d.freeSequences) > 1 {
+		if kept != c.kept || texts > 224+16 && len(d.freeSequences) > 1 {
 			t.Errorf("%s: %d positions of %d audios kept, want %d; %d of %d texts", c.name, kept, len(d.freeAudios), c.kept, texts, len(d.freeSequences))
+		}
+	}
+}
+
+// TestCachesFit sees that a window gets no cache much larger than itself, and that those
+// which do not fit go.
+func TestCachesFit(t *testing.T) {
+	d := &Decoder{dims: whisper.Dims{AudioCtx: 1500, TextCtx: 448, TextState: 64, TextHeads: 1}, blocks: make([]decoderBlock, 1)}
+	for positions, want := range map[int]int{800: 800, 640: 800, 600: 608, 804: 816, 100: 112} {
+		d.freeAudios = nil
+		d.release([]*audio{d.newAudio(400), d.newAudio(800)}, nil)
+		if got := d.newAudio(positions).capacity(); got != want || len(d.freeAudios) > 0 {
+			t.Errorf("%d positions: got room for %d, want %d; %d others kept", positions, got, want, len(d.freeAudios))
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (d *Decoder) Begin(ctx context.Context, audios []whisper.Encoded, opts whis
 func (d *Decoder) StepAll(ctx context.Context, sessions []whisper.Session, in [][]whisper.Input) ([]whisper.Output, error) {
 	all := &d.joined
 	all.dec, all.sequences = d, all.sequences[:0]
-	defer func() { clear(all.sequences) }() // they belong to their sessions
+	defer all.forget()
 	var inputs []whisper.Input
 	for i := range sessions {
 		s := sessions[i].(*session)
@@ -94,6 +94,15 @@ func (d *Decoder) StepAll(ctx context.Context, sessions []whisper.Session, in []
 		return nil, err
 	}
 	return share(out, in), nil
+}
+
+// forget lets go of the sequences, which belong to their sessions, and of the caches that
+// were attended over: they would be kept until the next step.
+func (s *session) forget() {
+	clear(s.sequences)
+	clear(s.scratch.rows)
+	clear(s.scratch.self)
+	clear(s.scratch.cross)
 }
 
 // share gives each session the rows that it asked for.

@@ -264,8 +264,8 @@ func TestPackedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	// 3.3 million parameters in int8; convolutions are packed again, in 150 kB.
-	if grown := heap() - before; grown > 400_000 {
+	// 3.3 million parameters in int8; and nothing else but what tells where they are.
+	if grown := heap() - before; grown > 250_000 {
 		t.Errorf("%d bytes on the heap", grown)
 	}
 	runtime.KeepAlive(n)
@@ -306,7 +306,7 @@ func TestPackedVersion(t *testing.T) {
 	if head := "earshot int8\n2 "; !bytes.HasPrefix(packed, []byte(head)) {
 		t.Errorf("begins with %q, want %q", packed[:20], head)
 	}
-	const want = 0x703465fa
+	const want = 0x604196da
 	if got := crc32.ChecksumIEEE(packed[128 : len(packed)-4]); got != want {
 		t.Errorf("parameters have checksum %#x, want %#x", got, uint32(want))
 	}

@@ -86,7 +86,7 @@ func (r *reader) vocabulary(name string, size, width int) vocabulary {
 // float32: they are less than a tenth of the work, and all that is heard comes
 // through them.
 func (r *reader) conv(name string, out, in int) linear {
-	weight := r.to.floats(out*in*3, func() []float32 {
+	weight := r.to.floats(cpu.SizeF32(out, 3*in), func() []float32 {
 		w := r.tensor(name+".weight", out, in, 3)
 		taps := make([]float32, len(w))
 		for o := range out {
@@ -96,9 +96,9 @@ func (r *reader) conv(name string, out, in int) linear {
 				}
 			}
 		}
-		return taps
+		return cpu.PackF32(taps, out, 3*in, 3*in, 1).Data()
 	})
-	return linear{matrix{f32: cpu.PackF32(weight, out, 3*in, 3*in, 1)}, r.floats(name+".bias", out), out, 3 * in}
+	return linear{matrix{f32: cpu.ViewF32(out, 3*in, weight)}, r.floats(name+".bias", out), out, 3 * in}
 }
 
 // stacked packs several square projections of width D below each other. The key

@@ -40,10 +40,10 @@ func (s *Stream) Reset() { s.held = s.held[:0] }
 
 // append appends to text what Push returns.
 func (s *Stream) append(text []byte, id int) []byte {
-	if id < 0 || id >= len(s.t.words) {
+	if id < 0 || id >= s.t.words.len() {
 		return text
 	}
-	s.held = append(s.held, s.t.words[id]...)
+	s.held = append(s.held, s.t.words.at(id)...)
 	rest := s.held
 	for utf8.FullRune(rest) {
 		r, n := utf8.DecodeRune(rest)

@@ -24,7 +24,7 @@ func streamed(t *testing.T, tok *Tokenizer, ids []int) string {
 // wordID is the id of a word of the vocabulary.
 func wordID(t *testing.T, tok *Tokenizer, word string) int {
 	t.Helper()
-	id, ok := tok.ids[word]
+	id, ok := tok.words.find(word)
 	if !ok {
 		t.Fatalf("no word %q", word)
 	}

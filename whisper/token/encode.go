@@ -24,7 +24,7 @@ func (t *Tokenizer) Encode(text string) []int {
 func (t *Tokenizer) appendPiece(ids []int, piece string) []int {
 	// Most pieces are whole words of the vocabulary, and a word encodes as itself:
 	// its own merge is the last of those that made it.
-	if id, ok := t.ids[piece]; ok {
+	if id, ok := t.words.find(piece); ok {
 		return append(ids, id)
 	}
 	m := newMerger(t, piece)
@@ -32,7 +32,8 @@ func (t *Tokenizer) appendPiece(ids []int, piece string) []int {
 		m.merge(heap.Pop(&m.pairs).(pair))
 	}
 	for at := 0; at < len(piece); at = m.end[at] {
-		ids = append(ids, t.ids[piece[at:m.end[at]]])
+		id, _ := t.words.find(piece[at:m.end[at]])
+		ids = append(ids, id)
 	}
 	return ids
 }
@@ -68,7 +69,7 @@ func (m *merger) offer(left int) {
 		return
 	}
 	end := m.end[m.end[left]]
-	if id, ok := m.t.ids[m.piece[left:end]]; ok {
+	if id, ok := m.t.words.find(m.piece[left:end]); ok {
 		heap.Push(&m.pairs, pair{id: id, left: left, end: end})
 	}
 }

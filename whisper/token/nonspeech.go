@@ -28,7 +28,7 @@ func (t *Tokenizer) NonSpeech() []int {
 	for _, symbol := range strings.Fields(musicSymbols) {
 		for _, text := range []string{symbol, " " + symbol} {
 			// A made-up vocabulary may spell the blank in front by itself.
-			if first := t.Encode(text)[0]; t.words[first] != " " {
+			if first := t.Encode(text)[0]; t.words.at(first) != " " {
 				ids = append(ids, first)
 			}
 		}

@@ -15,7 +15,6 @@
 package token
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 )
@@ -54,9 +53,8 @@ type Specials struct {
 // Tokenizer is one model's vocabulary. Its Specials are to be read only.
 type Tokenizer struct {
 	Specials
-	words        []string       // by id
-	ids          map[string]int // the inverse of words
-	languages    int            // language tokens in the vocabulary
+	words        vocabulary
+	languages    int // language tokens in the vocabulary
 	multilingual bool
 }
 
@@ -84,7 +82,8 @@ func New(words [][]byte, vocab int) (*Tokenizer, error) {
 		languages:    languages,
 		multilingual: languages > 0 && vocab != englishVocab,
 	}
-	if err := t.index(words); err != nil {
+	var err error
+	if t.words, err = newVocabulary(words); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -108,32 +107,6 @@ func numberSpecials(words, languages int) Specials {
 	}
 }
 
-// index copies the words into one string, of which t.words and the keys of t.ids
-// are parts: 50,000 words cost a handful of allocations.
-func (t *Tokenizer) index(words [][]byte) error {
-	all := string(bytes.Join(words, nil))
-	t.words = make([]string, len(words))
-	t.ids = make(map[string]int, len(words))
-	for id, w := range words {
-		word := all[:len(w)]
-		all = all[len(w):]
-		t.words[id] = word
-		if word == "" {
-			continue
-		}
-		if first, ok := t.ids[word]; ok {
-			return fmt.Errorf("words %d and %d are both %q", first, id, word)
-		}
-		t.ids[word] = id
-	}
-	for b := range 256 {
-		if _, ok := t.ids[string([]byte{byte(b)})]; !ok {
-			return fmt.Errorf("byte 0x%02x is not among the %d words", b, len(words))
-		}
-	}
-	return nil
-}
-
 // Vocab is the number of tokens, words and special ones together.
 func (t *Tokenizer) Vocab() int { return t.FirstTimestamp + timestamps }
 
@@ -144,10 +117,10 @@ func (t *Tokenizer) Multilingual() bool { return t.multilingual }
 // Bytes returns a copy of the bytes of a word, which may begin or end inside a
 // rune. It is nil for special tokens and for ids outside of the vocabulary.
 func (t *Tokenizer) Bytes(id int) []byte {
-	if id < 0 || id >= len(t.words) {
+	if id < 0 || id >= t.words.len() {
 		return nil
 	}
-	return []byte(t.words[id])
+	return []byte(t.words.at(id))
 }
 
 // IsTimestamp says whether id is a timestamp token.
