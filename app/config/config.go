@@ -27,12 +27,12 @@ import "time"
 type Config struct {
 	Source      string `yaml:"source" default:"default" doc:"Where sound comes from, as for --source: default, or the name of a microphone or a part of it (earshot devices lists them); file:PATH, loop:PATH or stdin for tests. Options follow behind a question mark, as in stdin?rate=48000."`
 	Model       string `yaml:"model" default:"tiny.en" check:"model" page:"yes" doc:"The model that writes down what is said; earshot model list tells which are here."`
-	Language    string `yaml:"language" default:"auto" check:"language" live:"yes" page:"yes" doc:"What is spoken: en, de, French …; several with commas to choose from; auto for all that the model knows."`
-	Window      string `yaml:"window" default:"auto" oneof:"auto full" live:"yes" doc:"What the model looks at: auto is the utterance and 2 s of silence, longer where the text is doubtful; full is always 30 s, at several times the work."`
+	Language    string `yaml:"language" default:"auto" check:"language" page:"yes" doc:"What is spoken: en, de, French …; several with commas to choose from; auto for all that the model knows."`
+	Window      string `yaml:"window" default:"auto" oneof:"auto full" doc:"What the model looks at: auto is the utterance and 2 s of silence, longer where the text is doubtful; full is always 30 s, at several times the work."`
 	Threads     int    `yaml:"threads" default:"0" in:"0 256" doc:"Threads that compute; 0 is one for each processor core."`
 	ComputeType string `yaml:"compute-type" default:"int8" oneof:"int8 float32" doc:"int8, or float32 for the accuracy of the reference at four times the memory."`
-	Hotwords    string `yaml:"hotwords" default:"" live:"yes" page:"yes" doc:"Words that are likely: names, terms of the trade."`
-	Prompt      string `yaml:"prompt" default:"" live:"yes" page:"yes" doc:"Text that the speech is to be understood to follow on, for spelling and style."`
+	Hotwords    string `yaml:"hotwords" default:"" page:"yes" doc:"Words that are likely: names, terms of the trade."`
+	Prompt      string `yaml:"prompt" default:"" page:"yes" doc:"Text that the speech is to be understood to follow on, for spelling and style."`
 	LogLevel    string `yaml:"log-level" default:"info" oneof:"debug info warn error" live:"yes" doc:"The least important messages that are logged."`
 
 	Audio       Audio       `yaml:"audio" doc:"What is done to sound before anything listens to it."`
@@ -52,30 +52,28 @@ type Audio struct {
 
 // Endpointing is vad.Options for live sound, and what goes with it.
 type Endpointing struct {
-	Threshold    float64       `yaml:"threshold" default:"0.5" in:"0.05 0.95" live:"yes" doc:"Probability of speech from which on someone speaks. Higher is deafer to noise and to quiet voices."`
-	EndThreshold float64       `yaml:"end-threshold" default:"0.35" in:"0.01 0.95" live:"yes" doc:"Probability below which a pause begins; at most threshold."`
-	MinSpeech    time.Duration `yaml:"min-speech" default:"96ms" in:"0s 2s" live:"yes" doc:"What is shorter was no speech."`
-	MinSilence   time.Duration `yaml:"min-silence" default:"512ms" in:"100ms 5s" live:"yes" doc:"A pause of this length ends the utterance. Shorter gives text sooner and splits more sentences."`
-	PreRoll      time.Duration `yaml:"pre-roll" default:"300ms" in:"0s 2s" live:"yes" doc:"Sound kept in front of the first speech, so that no first word is lost."`
-	Trail        time.Duration `yaml:"trail" default:"400ms" in:"0s 2s" live:"yes" doc:"Sound kept behind the last speech; never more than min-silence."`
-	Longest      time.Duration `yaml:"longest" default:"20s" in:"2s 30s" live:"yes" doc:"Longest utterance; it is cut at its quietest point."`
-	Speculate    time.Duration `yaml:"speculate" default:"200ms" in:"0s 5s" live:"yes" doc:"Silence after which the text is computed in advance; it is thrown away when speech goes on. From min-silence on nothing is done in advance."`
+	Threshold    float64       `yaml:"threshold" default:"0.5" in:"0.05 0.95" doc:"Probability of speech from which on someone speaks. Higher is deafer to noise and to quiet voices."`
+	EndThreshold float64       `yaml:"end-threshold" default:"0.35" in:"0.01 0.95" doc:"Probability below which a pause begins; at most threshold."`
+	MinSpeech    time.Duration `yaml:"min-speech" default:"96ms" in:"0s 2s" doc:"What is shorter was no speech."`
+	MinSilence   time.Duration `yaml:"min-silence" default:"512ms" in:"100ms 5s" doc:"A pause of this length ends the utterance. Shorter gives text sooner and splits more sentences."`
+	PreRoll      time.Duration `yaml:"pre-roll" default:"300ms" in:"0s 2s" doc:"Sound kept in front of the first speech, so that no first word is lost."`
+	Trail        time.Duration `yaml:"trail" default:"400ms" in:"0s 2s" doc:"Sound kept behind the last speech; never more than min-silence."`
+	Longest      time.Duration `yaml:"longest" default:"14s" in:"2s 29s" doc:"Longest utterance; it is cut at its quietest point. All that is said is final a second later, at most."`
+	Speculate    time.Duration `yaml:"speculate" default:"200ms" in:"0s 5s" doc:"Silence after which the text is computed in advance; it is thrown away when speech goes on. From min-silence on nothing is done in advance."`
 }
 
 // Live is about the time from speech to text.
 type Live struct {
-	Partials       bool          `yaml:"partials" default:"true" live:"yes" page:"yes" doc:"Show text while someone still speaks."`
-	MaxUncommitted time.Duration `yaml:"max-uncommitted" default:"15s" in:"2s 30s" live:"yes" doc:"The greatest age of text that may still change."`
-	Queue          time.Duration `yaml:"queue" default:"1m" in:"5s 1h" live:"yes" doc:"Sound that may wait for the model in memory. What is more waits on the disk."`
-	WhenSlow       []string      `yaml:"when-slow" default:"[drop-partials, smaller-model, later]" oneof:"drop-partials smaller-model later" live:"yes" doc:"What is done when the machine is slower than speech, in this order: show no partial text, take a smaller model, record now and write down later."`
-	SmallerModel   string        `yaml:"smaller-model" default:"auto" check:"model" live:"yes" doc:"The model for smaller-model; auto is the largest one here that is smaller than model."`
+	Partials     bool          `yaml:"partials" default:"true" page:"yes" doc:"Show text while someone still speaks."`
+	Queue        time.Duration `yaml:"queue" default:"1m" in:"5s 1h" doc:"Sound that may wait for the model in memory. What is more waits on the disk."`
+	WhenSlow     []string      `yaml:"when-slow" default:"[drop-partials, smaller-model, later]" oneof:"drop-partials smaller-model later" doc:"What is done when the machine is slower than speech, in this order: show no partial text, take a smaller model, keep the sound and write it down later. Without later up to an hour of sound waits in memory."`
+	SmallerModel string        `yaml:"smaller-model" default:"auto" check:"model" doc:"The model for smaller-model; auto is the largest one here that is smaller than model."`
 }
 
 // Store is how long things are kept.
 type Store struct {
-	KeepText         Keep          `yaml:"keep-text" default:"forever" live:"yes" page:"yes" doc:"How long text is kept. never keeps no history: nothing is written to the disk, neither text nor sound."`
-	KeepAudio        Keep          `yaml:"keep-audio" default:"never" live:"yes" page:"yes" doc:"How long sound is kept; never once it is written down, and not without its text."`
-	ClipFormat       string        `yaml:"clip-format" default:"flac" oneof:"flac wav" live:"yes" doc:"How sound is kept; flac takes about half the space."`
+	KeepText         Keep          `yaml:"keep-text" default:"forever" live:"yes" page:"yes" doc:"How long text is kept. never keeps no history: nothing is written to the disk, neither text nor sound; to begin or end that takes a restart."`
+	KeepAudio        Keep          `yaml:"keep-audio" default:"never" live:"yes" page:"yes" doc:"How long sound is kept; never once it is written down, and not without its text. To begin or end that takes a restart."`
 	MaxTextSize      Size          `yaml:"max-text-size" default:"0" in:"0 1TB" live:"yes" doc:"The oldest text goes when the database is larger; 0 is no limit."`
 	MaxAudioSize     Size          `yaml:"max-audio-size" default:"0" in:"0 100TB" live:"yes" doc:"The oldest sound goes when there is more of it; 0 is no limit."`
 	MinFree          Size          `yaml:"min-free" default:"64MiB" in:"1MB 1TB" doc:"When less of the disk is free, the oldest sound goes and no more is kept; text is."`

@@ -95,7 +95,7 @@ func TestDefaults(t *testing.T) {
 	if got != v {
 		t.Errorf("endpointing %+v, audio/vad has %+v", got, v)
 	}
-	if e.PreRoll != 300*time.Millisecond || e.Speculate != 200*time.Millisecond || c.Live.MaxUncommitted != 15*time.Second {
+	if e.PreRoll != 300*time.Millisecond || e.Speculate != 200*time.Millisecond {
 		t.Errorf("endpointing %+v, live %+v", e, c.Live)
 	}
 	if _, err := audio.ParseChannel(c.Audio.Channel); err != nil {
@@ -122,12 +122,12 @@ func TestNoHistory(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	before := load(t, "model: base\nendpointing: {pre-roll: 1s}\nlive: {when-slow: []}\n")
-	after := load(t, "language: de\nendpointing: {pre-roll: 1000ms}\nlive: {when-slow: [later]}\n")
+	after := load(t, "log-level: debug\nendpointing: {pre-roll: 1000ms}\nlive: {when-slow: [later]}\n")
 	got := config.Diff(before.Config, after.Config)
 	want := []config.Change{
 		{Key: "model", Old: "base", New: "tiny.en"},
-		{Key: "language", Old: "auto", New: "de", Live: true},
-		{Key: "live.when-slow", Old: "[]", New: "[later]", Live: true},
+		{Key: "log-level", Old: "info", New: "debug", Live: true},
+		{Key: "live.when-slow", Old: "[]", New: "[later]"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

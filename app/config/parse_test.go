@@ -97,7 +97,7 @@ func TestProblems(t *testing.T) {
 			`:2: threads "-1": 0 to 256`,
 			`:4: audio.gain "11": auto, on or off`,
 			`:5: unknown key "gian" in audio; the nearest is "gain"`,
-			`:8: endpointing.longest "1m": 2s to 30s`,
+			`:8: endpointing.longest "1m": 2s to 29s`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -41,6 +41,7 @@ func (p *Pipeline) listen(ctx context.Context) error {
 		if err != nil {
 			e.take(e.segmenter.Flush())
 			e.endRecording()
+			p.note(e)
 			return err
 		}
 		e.hear(block)

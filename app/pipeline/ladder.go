@@ -8,7 +8,8 @@ import (
 // ladder says what is done without while more is said than can be written down: captions
 // first, then the model that was asked for, then text at once (see queue.full).
 type ladder struct {
-	steps int // models
+	steps int  // models
+	keep  bool // captions, whatever waits
 
 	mu  sync.Mutex
 	lag time.Duration
@@ -37,7 +38,7 @@ func (l *ladder) see(lag time.Duration) {
 func (l *ladder) captions() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lag < lagCaptions
+	return l.keep || l.lag < lagCaptions
 }
 
 // model is the index of the model to use.

@@ -34,6 +34,8 @@ type Options struct {
 	Endpoints vad.Options
 	Ahead     time.Duration // silence after which an utterance is decoded ahead
 	Captions  time.Duration // between captions of what is being said; 0 shows none
+	// KeepCaptions shows them even while speech waits.
+	KeepCaptions bool
 	// Waiting is how much speech may wait in memory; what comes then is kept as clips and
 	// transcribed later.
 	Waiting time.Duration
@@ -59,10 +61,9 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Defaults are what is right for a microphone on a desk. No utterance is longer than
-// 14 s, so that nothing spoken stays without a final text for more than 15 (cases.md, C94).
+// Defaults are what is right for a microphone on a desk.
 func Defaults() Options {
-	o := Options{
+	return Options{
 		Endpoints: vad.LiveOptions(),
 		Ahead:     200 * time.Millisecond,
 		Captions:  700 * time.Millisecond,
@@ -72,8 +73,6 @@ func Defaults() Options {
 		Now:       time.Now,
 		Log:       slog.New(slog.DiscardHandler),
 	}
-	o.Endpoints.Longest = 14 * time.Second
-	return o
 }
 
 // withDefaults fills in what must not be zero.
@@ -122,7 +121,7 @@ func New(source capture.Source, detector vad.Detector, s *store.Store, models []
 	return &Pipeline{
 		Hub: NewHub(), source: source, detector: detector, models: models, opts: o, store: s,
 		queue:  newQueue(samplesIn(o.Waiting)),
-		ladder: ladder{steps: len(models)},
+		ladder: ladder{steps: len(models), keep: o.KeepCaptions},
 	}
 }
 

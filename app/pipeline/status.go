@@ -1,13 +1,16 @@
 package pipeline
 
 import (
+	"strings"
 	"time"
 
 	"earshot/audio/capture"
+	"earshot/store"
 )
 
 // state is what Status is made of, beside what others know. Pipeline.mu guards it.
 type state struct {
+	now       *recording    // that goes on
 	recording int64         // the last one that has an id
 	at        time.Duration // length of the one that goes on
 	speaking  bool
@@ -70,8 +73,21 @@ func (p *Pipeline) note(e *ears) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.state.speaking = speaking
-	if e.recording != nil {
+	if p.state.now = e.recording; e.recording != nil {
 		p.state.at = e.place(e.heard)
+	}
+}
+
+// SourceChanged tells subscribers and the recording that goes on what has become of the
+// source. It is capture.Options.Notify.
+func (p *Pipeline) SourceChanged(e capture.Event) {
+	p.Hub.publish(Message{Kind: Changed, Reason: string(e.State)})
+	p.mu.Lock()
+	r := p.state.now
+	p.mu.Unlock()
+	if r != nil {
+		at := r.place(int(e.Pos))
+		p.queue.put(job{recording: r, event: &store.Event{Kind: "source", At: at, Until: at, Wall: e.Time, Detail: strings.TrimSuffix(string(e.State)+": "+e.Reason, ": ")}})
 	}
 }
 

@@ -21,7 +21,9 @@ type Options struct {
 	Apart      time.Duration // a longer silence ends a piece
 }
 
-// LiveOptions are for a microphone: the end of an utterance is to be known soon.
+// LiveOptions are for a microphone: the end of an utterance is to be known soon. None is
+// longer than 14 s, so that nothing that was said stays without a final text for more than
+// 15 (cases.md, C94).
 func LiveOptions() Options {
 	return Options{
 		Threshold:    0.5,
@@ -30,7 +32,7 @@ func LiveOptions() Options {
 		MinSilence:   512 * time.Millisecond,
 		PreRoll:      300 * time.Millisecond,
 		Trail:        400 * time.Millisecond,
-		Longest:      20 * time.Second,
+		Longest:      14 * time.Second,
 		Apart:        5 * time.Second,
 	}
 }

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"earshot/app/config"
+	"earshot/app/pipeline"
+	"earshot/audio/capture"
+	"earshot/store"
+)
+
+func serveCommand(env *Env) *cobra.Command {
+	var f configFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Listen, and write down what is said",
+		Long: `Listen to a microphone, find speech, and write it down while people talk. What was said
+is kept in the state folder: see earshot recordings, search and export.
+
+Everything is set in the configuration file (earshot config example); flags stand above
+it. SIGHUP reads it again. SIGINT and SIGTERM end it when the current utterance is
+written down.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serve(cmd.Context(), env, func() (*config.Loaded, error) { return f.load(cmd, env) })
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// service is a running earshot serve.
+type service struct {
+	env      *Env
+	load     func() (*config.Loaded, error)
+	config   config.Config
+	log      *slog.Logger
+	level    *slog.LevelVar
+	pipeline *pipeline.Pipeline
+	started  time.Time
+}
+
+func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) error {
+	loaded, err := load()
+	if err != nil {
+		return err
+	}
+	s := &service{env: env, load: load, config: loaded.Config, level: new(slog.LevelVar), started: time.Now()}
+	s.log = slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: s.level}))
+	s.setLevel()
+	for _, note := range loaded.Notes {
+		s.log.Warn(note.Error())
+	}
+	listener, err := listenHTTP(s.config.Server.Listen)
+	if err != nil {
+		return err
+	}
+	if listener != nil {
+		defer listener.Close()
+	}
+	db, err := store.Open(ctx, s.storeOptions())
+	if err != nil {
+		return err
+	}
+	defer func() { s.pipelineStore(db).Close() }()
+	source, err := s.build(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+
+	go s.care(ctx)
+	if listener != nil {
+		stop := s.serveHTTP(listener)
+		defer stop()
+		s.log.Info("listening", "address", "http://"+listener.Addr().String())
+	}
+	notify := notifier(os.Getenv("NOTIFY_SOCKET"))
+	go notify.run(ctx, func() string { return s.line() })
+	if err := s.pipeline.Run(ctx); err != nil {
+		return err
+	}
+	notify.send("STOPPING=1")
+	if ctx.Err() == nil {
+		s.log.Info("the source is at its end")
+		<-ctx.Done() // what was said can be asked for
+	}
+	return nil
+}
+
+// build makes the pipeline.
+func (s *service) build(ctx context.Context, db *store.Store) (capture.Source, error) {
+	models, err := s.models()
+	if err != nil {
+		return nil, err
+	}
+	detector, err := openDetector(s.env)
+	if err != nil {
+		return nil, err
+	}
+	options := captureOptions(s.env)
+	options.Log = s.log
+	var built atomic.Pointer[pipeline.Pipeline] // the source may have something to say before
+	options.Notify = func(e capture.Event) {
+		if p := built.Load(); p != nil {
+			p.SourceChanged(e)
+		}
+	}
+	source, err := capture.Open(ctx, sourceSpec(s.config), options)
+	if err != nil {
+		return nil, err
+	}
+	s.pipeline = pipeline.New(source, detector, db, models, s.pipelineOptions())
+	built.Store(s.pipeline)
+	return source, nil
+}
+
+// pipelineStore is the store in use: a damaged one is replaced.
+func (s *service) pipelineStore(first *store.Store) *store.Store {
+	if s.pipeline == nil {
+		return first
+	}
+	return s.pipeline.Store()
+}
+
+// care looks after the store, and reads the configuration again when it is told to.
+func (s *service) care(ctx context.Context) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for ctx.Err() == nil {
+		db := s.pipeline.Store()
+		upkeep, stop := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if err := db.Run(upkeep); err != nil && ctx.Err() == nil {
+				s.log.Warn("store", "problem", err)
+			}
+		}()
+		for s.pipeline.Store() == db && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second): // it may have been replaced
+			case <-hup:
+				s.reload()
+			}
+		}
+		stop()
+		<-ended
+	}
+}
+
+// reload applies what may change while earshot runs.
+func (s *service) reload() {
+	loaded, err := s.load()
+	if err != nil {
+		s.log.Error("the configuration stays as it is", "problem", err)
+		return
+	}
+	for _, c := range config.Diff(s.config, loaded.Config) {
+		if !c.Live {
+			s.log.Warn("this takes a restart", "key", c.Key, "now", c.Old, "then", c.New)
+			continue
+		}
+		s.log.Info("changed", "key", c.Key, "from", c.Old, "to", c.New)
+	}
+	s.config.LogLevel, s.config.Store = loaded.LogLevel, loaded.Store
+	s.setLevel()
+	s.pipeline.Store().SetRetention(s.storeOptions().Retention)
+}
+
+func (s *service) setLevel() {
+	if err := s.level.UnmarshalText([]byte(s.config.LogLevel)); err != nil {
+		panic("BUG: " + err.Error()) // it was checked
+	}
+}
+
+// line says in a few words how things are.
+func (s *service) line() string {
+	st := s.pipeline.Status()
+	text := fmt.Sprintf("%s; %d texts; %s", st.Source.State, st.Segments, st.Model)
+	for _, p := range st.Problems {
+		text += "; " + p.Kind + ": " + p.Reason
+	}
+	return text
+}
+
+// reopen replaces a damaged store.
+func (s *service) reopen(ctx context.Context) (*store.Store, error) {
+	err := s.pipeline.Store().Close()
+	db, openErr := store.Open(ctx, s.storeOptions())
+	if openErr != nil {
+		return nil, errors.Join(openErr, err)
+	}
+	return db, nil
+}
