@@ -1,6 +1,7 @@
 package oncpu
 
 import (
+	"runtime"
 	"slices"
 
 	"earshot/cpu"
@@ -21,6 +22,12 @@ func (d *Decoder) newAudio(positions int) *audio {
 			a.positions = positions
 			return a
 		}
+	}
+	if len(free) > 0 {
+		// Megabytes that are to be had again at once: what is allocated while the collector
+		// works of itself would come on top of them (4 MB of tiny.en's peak).
+		clear(free)
+		runtime.GC()
 	}
 	return &audio{positions: positions, caches: d.newCrossCaches(positions)}
 }

@@ -49,8 +49,8 @@ func newEncoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Encoder {
 // states then stay in caches, and memory is for them and not for the window.
 const blockRows = 256
 
-// encoderScratch is reused from call to call; x, q and cache follow the longest
-// window seen.
+// encoderScratch is reused from call to call, all but x, which becomes the result; q and
+// cache follow the longest window seen.
 type encoderScratch struct {
 	x, q   []float32    // [P, D]: the stream through the layers, and queries or what they attend to
 	cache  *cpu.KVCache // of the layer at work
@@ -64,7 +64,7 @@ func (e *Encoder) Encode(ctx context.Context, mel whisper.Mel) (whisper.Encoded,
 	if err := mel.Check(e.dims); err != nil {
 		return whisper.Encoded{}, err
 	}
-	positions, width := mel.Frames/2, e.dims.AudioState
+	positions := mel.Frames / 2
 	e.scratch.grow(positions, e.dims)
 	eachBlock(positions, func(from, to int) { e.stem(mel, from, to) })
 	for i := range e.blocks {
@@ -76,8 +76,9 @@ func (e *Encoder) Encode(ctx context.Context, mel whisper.Mel) (whisper.Encoded,
 		e.attend(positions)
 		eachBlock(positions, func(from, to int) { e.finish(b, from, to) })
 	}
-	out := whisper.Encoded{Positions: positions, Data: make([]float32, positions*width)}
-	e.post.apply(e.pool, out.Data, e.scratch.x[:len(out.Data)])
+	out := whisper.Encoded{Positions: positions, Data: e.scratch.x}
+	e.scratch.x = nil
+	e.post.apply(e.pool, out.Data, out.Data)
 	return out, nil
 }
 
@@ -151,8 +152,8 @@ func (s *encoderScratch) grow(positions int, d whisper.Dims) {
 		s.wide = make([]float32, blockRows*4*width)
 		s.frames = make([]float32, (2*blockRows+3)*d.Mels)
 	}
-	if len(s.x) < positions*width {
-		s.x = make([]float32, positions*width)
+	s.x = make([]float32, positions*width)
+	if len(s.q) < positions*width {
 		s.q = make([]float32, positions*width)
 		s.cache = cpu.NewKVCache(d.AudioHeads, width/d.AudioHeads, positions)
 	}
