@@ -179,12 +179,17 @@ func (b *benchmark) step() {
 	b.progress.reached(b.done)
 }
 
-// text decodes benchTokens tokens one by one. Those of the run before are forgotten.
+// text decodes benchTokens tokens one by one, each the likeliest behind those before, as in
+// a text: how much is read for logits depends on how sure the model is. Those of the run
+// before are forgotten.
 func (b *benchmark) text(s whisper.Session) error {
+	token := b.engine.Tokenizer.StartOfTranscript
 	for at := range benchTokens {
-		if _, err := s.Step(b.ctx, []whisper.Input{{At: at, Tokens: []int{at}, Rows: 1}}); err != nil {
+		out, err := s.Step(b.ctx, []whisper.Input{{At: at, Tokens: []int{token}, Rows: 1}})
+		if err != nil {
 			return err
 		}
+		token = cpu.ArgmaxF32(out.Logits[0])
 	}
 	return nil
 }
