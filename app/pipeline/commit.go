@@ -16,7 +16,7 @@ type commit struct {
 	clip      int64
 	until     time.Duration
 	end       time.Duration // of the recording; 0 where it goes on
-	decided   time.Time
+	decided   time.Time     // when the end of what was said was known; zero for what is old
 }
 
 // mostUnstored bounds what waits in memory while nothing can be stored: some hours of
@@ -51,8 +51,15 @@ func (s *scribe) flush() {
 		p.mu.Unlock()
 		ids, err := s.append(c)
 		switch {
-		case errors.Is(err, store.ErrNotFound): // somebody deleted the recording
-			c.segments = nil
+		case errors.Is(err, store.ErrNotFound) && !c.decided.IsZero():
+			// Somebody deleted the recording, but not what was said since.
+			c.recording.id, c.clip = 0, 0
+			p.mu.Lock()
+			p.state.unstored[0] = c
+			p.mu.Unlock()
+			continue
+		case errors.Is(err, store.ErrNotFound):
+			c.segments = nil // it was deleted with its recording
 		case err != nil:
 			s.problem("store", err)
 			s.reopen(err)
@@ -107,6 +114,12 @@ func (s *scribe) reopen(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store = fresh
+	for _, c := range s.state.unstored {
+		c.recording.id = 0 // it is not in there; what goes on begins anew
+	}
+	if s.state.now != nil {
+		s.state.now.id = 0
+	}
 }
 
 // begin stores the beginning of a recording that has no id yet.

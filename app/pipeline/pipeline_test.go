@@ -346,3 +346,30 @@ func TestEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestDeletedMeanwhile: who deletes the recording that goes on does not delete what is said
+// from then on.
+func TestDeletedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).voice(2 * second).quiet(2 * second).voice(2 * second).quiet(2 * second)
+		for _, keep := range []bool{false, true} {
+			db := openStore(t, t.TempDir())
+			o := testOptions()
+			o.KeepAudio = keep
+			time.AfterFunc(3500*time.Millisecond, func() {
+				if err := db.Delete(context.Background(), 1); err != nil {
+					t.Error(err)
+				}
+			})
+			again := &sound{paced: true, blocks: s.blocks}
+			if err := newPipeline(again, db, o, &stub{}).Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := read(t, db)
+			if len(got.recordings) != 1 || got.recordings[0].ID != 2 || len(got.segments[0]) != 1 || got.recordings[0].State != store.Done {
+				t.Errorf("audio kept %v: %+v", keep, got)
+			}
+			db.Close()
+		}
+	})
+}

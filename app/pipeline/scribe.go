@@ -213,13 +213,20 @@ func (s *scribe) saveClip(u *utterance) error {
 	if s.opts.WriteClip == nil {
 		return errors.New("no clips are kept")
 	}
-	if err := s.begin(u.recording); err != nil {
-		return err
+	var c store.Clip
+	err := store.ErrNotFound
+	for try := 0; try < 2 && errors.Is(err, store.ErrNotFound); try++ {
+		if try > 0 {
+			u.recording.id = 0 // somebody deleted it, but not what was said since
+		}
+		if err = s.begin(u.recording); err != nil {
+			return err
+		}
+		c, err = s.Store().SaveClip(context.Background(), store.Clip{
+			Recording: u.recording.id, Start: u.from(), End: u.until(),
+			Wall: u.wall, Type: s.opts.ClipType, Pending: true,
+		}, func(w io.WriteSeeker) error { return s.opts.WriteClip(w, u.samples) })
 	}
-	c, err := s.Store().SaveClip(context.Background(), store.Clip{
-		Recording: u.recording.id, Start: u.from(), End: u.until(),
-		Wall: u.wall, Type: s.opts.ClipType, Pending: true,
-	}, func(w io.WriteSeeker) error { return s.opts.WriteClip(w, u.samples) })
 	if err == nil && c.ID == 0 {
 		err = errors.New("without history no clips are kept")
 	}

@@ -44,6 +44,7 @@ type Status struct {
 	Lag      float64   `json:"lag_seconds"`
 	Pending  int64     `json:"pending_clips"`
 	Unstored int       `json:"unstored"` // texts that could not be stored yet
+	Lost     int       `json:"lost"`     // of these, those that there was no room for
 	Segments int       `json:"segments"` // stored since the start
 	LastText time.Time `json:"last_text,omitzero"`
 	// Delay is from the end of the last utterance, as it was decided, to its text in the
@@ -57,7 +58,7 @@ func (p *Pipeline) Status() Status {
 	p.mu.Lock()
 	s := Status{
 		Muted: p.muted.Load(), Speaking: p.state.speaking, Recording: p.state.recording, At: p.state.at.Seconds(),
-		Unstored: len(p.state.unstored), Segments: p.state.segments, LastText: p.state.textAt,
+		Unstored: len(p.state.unstored), Lost: p.state.lost, Segments: p.state.segments, LastText: p.state.textAt,
 		Delay: p.state.delay.Seconds(), Problems: append([]Problem{}, p.state.problems...),
 	}
 	p.mu.Unlock()
