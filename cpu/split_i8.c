@@ -30,28 +30,40 @@ static int32_t sum_of(const int8_t *a, size_t n)
 	return sum;
 }
 
+// Rows that pass over a pair of panels while it is in the first-level cache.
+#define MOST_ROWS 32
+
+// The first pass for rows i to i+m-1 over pairs from..to-1.
+static void rough(const struct largest_i8 *l, size_t i, size_t m, size_t from, size_t to)
+{
+	const size_t stride = l->w.stride;
+	int32_t offsets[MOST_ROWS], sums[PAIR];
+
+	for (size_t r = 0; r < m; r++)
+		offsets[r] = 241 * sum_of(l->a + (i + r) * stride, stride);
+	for (size_t pair = from; pair < to; pair++)
+		for (size_t r = 0; r < m; r++) {
+			const size_t j0 = pair * PAIR, n = min(PAIR, l->w.n - j0);
+			const float scale = 0.5f * l->ascale[i + r];
+			float *dst = l->dst + (i + r) * l->ldd + j0, top = -INFINITY;
+
+			l->kernels->nibble_sums(sums, l->a + (i + r) * stride, l->w.high + j0 / 2 * stride, stride);
+			for (size_t j = 0; j < n; j++) {
+				dst[j] = (float)(32 * sums[j] - offsets[r]) * (scale * l->w.scales[j0 + j]);
+				top = dst[j] > top ? dst[j] : top;
+			}
+			l->tops[(i + r) * l->pairs + pair] = top;
+		}
+}
+
 static void rough_task(const void *args, size_t index, size_t thread)
 {
 	const struct largest_i8 *l = args;
-	const size_t stride = l->w.stride;
-	int32_t sums[PAIR];
+	const size_t from = index * l->step, to = min(l->pairs, from + l->step);
 
 	(void)thread;
-	for (size_t pair = index * l->step; pair < min(l->pairs, (index + 1) * l->step); pair++)
-		for (size_t i = 0; i < l->m; i++) {
-			const int8_t *a = l->a + i * stride;
-			const size_t from = pair * PAIR, n = min(PAIR, l->w.n - from);
-			const int32_t offset = 241 * sum_of(a, stride);
-			const float scale = 0.5f * l->ascale[i];
-			float *dst = l->dst + i * l->ldd + from, top = -INFINITY;
-
-			l->kernels->nibble_sums(sums, a, l->w.high + from / 2 * stride, stride);
-			for (size_t j = 0; j < n; j++) {
-				dst[j] = (float)(32 * sums[j] - offset) * (scale * l->w.scales[from + j]);
-				top = dst[j] > top ? dst[j] : top;
-			}
-			l->tops[i * l->pairs + pair] = top;
-		}
+	for (size_t i = 0; i < l->m; i += MOST_ROWS)
+		rough(l, i, min(MOST_ROWS, l->m - i), from, to);
 }
 
 static void exact_task(const void *args, size_t index, size_t thread)
