@@ -38,7 +38,7 @@ func (s *service) pipelineOptions() pipeline.Options {
 	o, c := pipeline.Defaults(), s.config
 	e := c.Endpointing
 	o.Endpoints = vad.Options{
-		Threshold: float32(e.Threshold), EndThreshold: float32(e.EndThreshold),
+		Threshold: float32(e.Threshold), EndThreshold: float32(e.EndThreshold), BackgroundDB: e.BackgroundDB,
 		MinSpeech: e.MinSpeech, MinSilence: e.MinSilence, PreRoll: e.PreRoll, Trail: e.Trail, Longest: e.Longest,
 		Apart: o.Endpoints.Apart,
 	}

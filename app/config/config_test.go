@@ -88,7 +88,7 @@ func TestDefaults(t *testing.T) {
 	v := vad.LiveOptions()
 	e := c.Endpointing
 	got := vad.Options{
-		Threshold: float32(e.Threshold), EndThreshold: float32(e.EndThreshold),
+		Threshold: float32(e.Threshold), EndThreshold: float32(e.EndThreshold), BackgroundDB: e.BackgroundDB,
 		MinSpeech: e.MinSpeech, MinSilence: e.MinSilence, PreRoll: e.PreRoll, Trail: e.Trail, Longest: e.Longest,
 		Apart: v.Apart,
 	}

@@ -189,6 +189,11 @@ func TestEvaluateNonSpeech(t *testing.T) {
 				if r.speech > most {
 					t.Errorf("%s takes %.2f s for speech, want %g s at most", name, r.speech, most)
 				}
+				var live result
+				live.add(d, LiveOptions(), x, nil)
+				if name == "silero" && live.speech > 0 {
+					t.Errorf("%s takes %.2f s for speech from a microphone, want none", name, live.speech)
+				}
 			}
 		})
 	}

@@ -13,6 +13,11 @@ type Options struct {
 	// (silero_vad/utils_vad.py: get_speech_timestamps).
 	Threshold, EndThreshold float32
 
+	// BackgroundDB is how far below a speaker those who talk behind him are, or more: what
+	// is as quiet as they are is a pause too, where hardly any chunk is below EndThreshold.
+	// 0: only the probability says what is a pause.
+	BackgroundDB float64
+
 	MinSpeech  time.Duration // what reaches Threshold for less in all was no speech
 	MinSilence time.Duration // a pause of this length ends a segment (hang-over)
 	PreRoll    time.Duration // kept in front of the first chunk of speech
@@ -28,6 +33,7 @@ func LiveOptions() Options {
 	return Options{
 		Threshold:    0.5,
 		EndThreshold: 0.35,
+		BackgroundDB: 9,
 		MinSpeech:    96 * time.Millisecond,
 		MinSilence:   512 * time.Millisecond,
 		PreRoll:      300 * time.Millisecond,
@@ -37,10 +43,11 @@ func LiveOptions() Options {
 	}
 }
 
-// FileOptions are for recordings: pauses up to a second stay in, and segments may
-// fill Whisper's window.
+// FileOptions are for recordings: pauses up to a second stay in, segments may fill
+// Whisper's window, and those who talk in the background are left in.
 func FileOptions() Options {
 	o := LiveOptions()
+	o.BackgroundDB = 0
 	o.MinSilence = time.Second
 	o.Longest = 30 * time.Second
 	return o

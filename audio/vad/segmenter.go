@@ -34,8 +34,10 @@ type Segmenter struct {
 	total int       // samples given so far
 	buf   []float32 // those from base on, a multiple of ChunkSamples
 	base  int
-	probs []float32 // of the whole chunks in buf
+	probs []float32 // of the whole chunks in buf; 0 for background in a segment
 	ahead []float32 // of chunks that the detector was asked about together
+
+	behind background
 
 	free  int // end of the last segment: none begins before it
 	state state
@@ -67,6 +69,7 @@ func NewSegmenter(d Detector, o Options) *Segmenter {
 
 func (s *Segmenter) reset() {
 	*s = Segmenter{detector: s.detector, opts: s.opts, buf: s.buf[:0], probs: s.probs[:0], ahead: s.ahead}
+	s.behind.dropDB = s.opts.BackgroundDB
 	s.detector.Reset()
 	judge(s.detector, make([]float32, leadInChunks), make([]float32, leadInChunks*ChunkSamples))
 }
@@ -106,7 +109,11 @@ func (s *Segmenter) judge() (events []Event) {
 	from, to := len(s.probs), len(s.buf)/ChunkSamples
 	s.ahead = slices.Grow(s.ahead[:0], to-from)[:to-from]
 	judge(s.detector, s.ahead, s.buf[from*ChunkSamples:to*ChunkSamples])
-	for _, p := range s.ahead {
+	for i, p := range s.ahead {
+		// In silence the detector alone decides: who is as quiet as the background is heard.
+		if s.behind.follow(chunkAt(s.buf, from+i), p < s.opts.EndThreshold) && s.state != silent {
+			p = 0
+		}
 		s.probs = append(s.probs, p)
 		events = s.advance(events, p)
 	}
