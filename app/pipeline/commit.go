@@ -17,6 +17,7 @@ type commit struct {
 	until     time.Duration
 	end       time.Duration // of the recording; 0 where it goes on
 	decided   time.Time     // when the end of what was said was known; zero for what is old
+	silent    time.Time     // when its last voiced sample was heard
 }
 
 // mostUnstored bounds what waits in memory while nothing can be stored: some hours of
@@ -90,14 +91,20 @@ func (s *scribe) tell(c commit, ids []int64) {
 		g.ID, g.Recording = ids[i], c.recording.id
 		s.Hub.publish(Message{Kind: Final, Recording: g.Recording, Start: g.Start, End: g.End, Text: g.Text, Segment: &g})
 	}
+	if len(c.segments) == 0 {
+		return
+	}
+	now := s.opts.Now()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.state.segments += len(c.segments)
-	if len(c.segments) > 0 {
-		s.state.textAt = s.opts.Now()
-		if !c.decided.IsZero() {
-			s.state.delay = s.state.textAt.Sub(c.decided)
-		}
+	s.state.textAt = now
+	if !c.decided.IsZero() {
+		s.state.delay = now.Sub(c.decided)
+	}
+	s.mu.Unlock()
+	if !c.decided.IsZero() {
+		s.opts.Log.Debug("stored", "recording", c.recording.id, "segments", len(c.segments),
+			"delay", now.Sub(c.decided), "silence", now.Sub(c.silent))
 	}
 }
 

@@ -130,7 +130,7 @@ func (e *ears) peek(open vad.Segment) {
 			e.ahead, e.asked = spoken, now
 			e.queue.ask(&request{utterance: e.utterance(open), quiet: true})
 		}
-	case e.opts.Captions > 0 && now == spoken && now-e.asked >= samplesIn(e.opts.Captions) && e.ladder.captions() && e.queue.idle():
+	case e.opts.Captions > 0 && open.Spoken == open.End && now-e.asked >= samplesIn(e.opts.Captions) && e.ladder.captions() && e.queue.idle():
 		e.asked = now
 		e.queue.ask(&request{utterance: e.utterance(open)})
 	}

@@ -34,6 +34,9 @@ func (r *recording) place(at int) time.Duration { return timeOf(at - r.began) }
 func (u *utterance) from() time.Duration  { return u.recording.place(u.start) }
 func (u *utterance) until() time.Duration { return u.recording.place(u.end) }
 
+// wallAt is when the sample at a position of the source's clock was heard.
+func (u *utterance) wallAt(at int) time.Time { return u.wall.Add(timeOf(at - u.start)) }
+
 // request asks for the text of an utterance that may go on.
 type request struct {
 	*utterance

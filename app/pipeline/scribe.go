@@ -75,6 +75,7 @@ func (s *scribe) decodeAhead(ctx context.Context, r *request) {
 	}
 	if heard.Dropped == "" {
 		s.Hub.publish(s.caption.update(r.utterance, heard))
+		s.opts.Log.Debug("caption", "recording", r.recording.id, "start", r.from(), "age", s.opts.Now().Sub(r.wall))
 	}
 }
 
@@ -98,7 +99,7 @@ func (s *scribe) final(ctx context.Context, u *utterance) {
 	}
 	s.failures = 0
 	s.solved("engine")
-	c := commit{recording: u.recording, segments: s.segments(u), clip: u.clip, until: u.until(), decided: u.decided}
+	c := commit{recording: u.recording, segments: s.segments(u), clip: u.clip, until: u.until(), decided: u.decided, silent: u.wallAt(u.spoken)}
 	s.ahead = nil
 	s.commit(c)
 }

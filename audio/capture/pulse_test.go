@@ -1,13 +1,11 @@
 package capture
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,91 +14,32 @@ import (
 	"time"
 
 	"earshot/audio"
+	"earshot/audio/capture/pulsetest"
 	"earshot/audio/wave"
 )
 
-// need skips a test that can't run on this machine. CI must run all, in a program that
-// has PortAudio; a build without C can't have it.
-func need(t *testing.T, programs ...string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it takes a real device's time")
-	}
-	missing := ""
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil {
-			missing = p + " is not installed (apt-get install pulseaudio pulseaudio-utils libasound2-plugins)"
-		}
-	}
+// lacks is what keeps this program from opening sound devices.
+func lacks() error {
 	if !Built {
-		missing = ErrNoPortAudio.Error()
+		return ErrNoPortAudio
 	}
-	if missing == "" {
-		return
-	}
-	if os.Getenv("CI") == "true" && os.Getenv("CGO_ENABLED") != "0" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
+	return nil
 }
 
-// pulse is a sound server with a sink that plays into nothing. What is played there can
-// be recorded from its monitor, in real time.
+// pulse is a sound server that PortAudio finds under the name pulsetest.Monitor.
 type pulse struct {
-	t   *testing.T
-	dir string
-	cmd *exec.Cmd
-	log bytes.Buffer
+	*pulsetest.Server
+	t *testing.T
 }
 
-// newPulse makes a place for a sound server and lets ALSA know about it, through which
-// PortAudio finds it under the name "Null Monitor".
+// newPulse makes a place for a sound server, and lets this process know about it.
 func newPulse(t *testing.T) *pulse {
-	need(t, "pulseaudio", "paplay")
-	p := &pulse{t: t, dir: t.TempDir()}
-	t.Setenv("HOME", p.dir)
-	t.Setenv("XDG_RUNTIME_DIR", p.dir)
-	t.Setenv("PULSE_RUNTIME_PATH", p.dir)
-	t.Setenv("PULSE_SERVER", "unix:"+p.socket())
-	alsa(t, fmt.Sprintf(`pcm.!default { type pulse server "unix:%s" }
-pcm."Null Monitor" { type pulse server "unix:%[1]s" device "earshot.monitor" }`, p.socket()))
-	t.Cleanup(p.stop)
+	pulsetest.Need(t, lacks(), "pulseaudio", "paplay")
+	p := &pulse{Server: pulsetest.New(t), t: t}
+	for _, v := range p.Env {
+		setenv(t, v)
+	}
 	return p
-}
-
-func (p *pulse) socket() string { return filepath.Join(p.dir, "native") }
-
-// start starts the server and waits until it takes connections.
-func (p *pulse) start() {
-	p.t.Helper()
-	p.log.Reset()
-	p.cmd = exec.Command("pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1",
-		"--resample-method=speex-float-8", "--realtime=no", "--high-priority=no", "--disable-shm=yes", "--log-target=stderr",
-		"-L", "module-native-protocol-unix auth-anonymous=1 socket="+p.socket(),
-		"-L", "module-null-sink sink_name=earshot rate=48000 channels=2")
-	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if exec.Command("pactl", "info").Run() == nil {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Fatalf("pulseaudio takes no connections:\n%s", p.log.String())
-		}
-	}
-}
-
-// stop kills the server, as a crash would.
-func (p *pulse) stop() {
-	if p.cmd == nil {
-		return
-	}
-	_ = p.cmd.Process.Kill() // it may be gone
-	_ = p.cmd.Wait()
-	_ = os.Remove(p.socket())
-	p.cmd = nil
 }
 
 // play plays samples of 16 kHz.
@@ -108,20 +47,18 @@ func (p *pulse) play(sound []float32) {
 	p.t.Helper()
 	path := filepath.Join(p.t.TempDir(), "play.wav")
 	writeWAV(p.t, path, sound)
-	if out, err := exec.Command("paplay", "--device=earshot", path).CombinedOutput(); err != nil {
-		p.t.Errorf("paplay: %v\n%s", err, out)
-	}
+	p.Play(path)
 }
 
-// alsa has ALSA know the devices in config only. PortAudio 19.6 fails an assertion
-// where none is named default.
+// alsa has ALSA know the devices in config only.
 func alsa(t *testing.T, config string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "asound.conf")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("ALSA_CONFIG_PATH", path)
+	setenv(t, pulsetest.ALSA(t, config))
+}
+
+func setenv(t *testing.T, v string) {
+	name, value, _ := strings.Cut(v, "=")
+	t.Setenv(name, value)
 }
 
 // speech is the beginning of the sample recording.
@@ -192,7 +129,7 @@ func same(t *testing.T, got, want []float32) {
 // What is played comes out of the monitor: nothing lost, at the right rate and length.
 func TestPulse(t *testing.T) {
 	p := newPulse(t)
-	p.start()
+	p.Start()
 	s := open(t, "null monitor?gain=off&filter=off", options())
 	drained := until(t, s, "running", 10*time.Second, is(Running))
 	if drained.Device != "Null Monitor" || drained.Format != (audio.Format{Rate: 48000, Channels: 2}) {
@@ -263,7 +200,7 @@ func child(t *testing.T) int {
 // gap marked, as long as it was.
 func TestFaults(t *testing.T) {
 	p := newPulse(t)
-	p.start()
+	p.Start()
 	s := open(t, "Null Monitor?gain=off&filter=off", options())
 	until(t, s, "running", 10*time.Second, is(Running))
 	began := time.Now()
@@ -276,7 +213,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"killed", "signal: killed", func() { _ = syscall.Kill(child(t), syscall.SIGKILL) }, func() {}},
 		{"stopped", "hangs", func() { _ = syscall.Kill(child(t), syscall.SIGSTOP) }, func() {}},
-		{"unplugged", "", p.stop, func() { time.Sleep(time.Second); p.start() }},
+		{"unplugged", "", p.Stop, func() { time.Sleep(time.Second); p.Start() }},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
 			fault.inject()
@@ -306,7 +243,7 @@ func TestFaults(t *testing.T) {
 // A device that is not there at the start is waited for; the clock starts with it.
 func TestAbsent(t *testing.T) {
 	p := newPulse(t)
-	config := fmt.Sprintf("pcm.default { type pulse server \"unix:%s\" }\n", p.socket())
+	config := fmt.Sprintf("pcm.default { type pulse server \"unix:%s\" }\n", p.Socket())
 	alsa(t, config)
 	s := open(t, "Null Monitor", options())
 	status := until(t, s, "given a reason", 3*time.Second, func(s Status) bool { return s.Reason != "" })
@@ -318,8 +255,8 @@ func TestAbsent(t *testing.T) {
 	if b, err := s.Read(ctx); err == nil {
 		t.Errorf("a block before there is a device: %+v", b)
 	}
-	p.start()
-	config += fmt.Sprintf(`pcm."Null Monitor" { type pulse server "unix:%s" device "earshot.monitor" }`, p.socket())
+	p.Start()
+	config += fmt.Sprintf(`pcm."Null Monitor" { type pulse server "unix:%s" device "earshot.monitor" }`, p.Socket())
 	if err := os.WriteFile(os.Getenv("ALSA_CONFIG_PATH"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +269,7 @@ func TestAbsent(t *testing.T) {
 // Devices made by ALSA's plug-ins, which know no real time: a file instead of a
 // microphone, and one that has 4 channels.
 func TestALSA(t *testing.T) {
-	need(t)
+	pulsetest.Need(t, lacks())
 	tone := sine(1000, 0.5, 48000, 48000)
 	var file []byte
 	for _, v := range tone { // the plug-in reads what PortAudio prefers: float32, here stereo

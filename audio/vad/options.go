@@ -35,9 +35,9 @@ func LiveOptions() Options {
 		EndThreshold: 0.35,
 		BackgroundDB: 9,
 		MinSpeech:    96 * time.Millisecond,
-		MinSilence:   512 * time.Millisecond,
-		PreRoll:      300 * time.Millisecond,
-		Trail:        400 * time.Millisecond,
+		MinSilence:   608 * time.Millisecond,
+		PreRoll:      400 * time.Millisecond,
+		Trail:        500 * time.Millisecond,
 		Longest:      14 * time.Second,
 		Apart:        5 * time.Second,
 	}
