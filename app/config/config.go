@@ -40,14 +40,12 @@ type Config struct {
 	Live        Live        `yaml:"live" doc:"Text while someone speaks, and what gives way when the machine is too slow."`
 	Store       Store       `yaml:"store" doc:"What is kept, and for how long. What is deleted is gone from the disk, from the search index and from the backups."`
 	Server      Server      `yaml:"server" doc:"The page and the programs' way in."`
-	Controls    Controls    `yaml:"controls" doc:"A key that mutes and a light that shows when earshot listens, for devices that have them."`
 }
 
 // Audio is how sound is prepared.
 type Audio struct {
 	Gain     string `yaml:"gain" default:"auto" oneof:"auto on off" doc:"Slow gain for people far from the microphone. auto is on for microphones and off for files and pipes."`
 	HighPass string `yaml:"high-pass" default:"auto" oneof:"auto on off" doc:"Removes a constant offset and rumble below 60 Hz. auto is as with gain."`
-	Channel  string `yaml:"channel" default:"mix" check:"channel" doc:"mix, or the number of one channel. The mix leaves out what is silent or cancels the others."`
 }
 
 // Endpointing is vad.Options for live sound, and what goes with it.
@@ -56,7 +54,7 @@ type Endpointing struct {
 	EndThreshold float64       `yaml:"end-threshold" default:"0.35" in:"0.01 0.95" doc:"Probability below which a pause begins; at most threshold."`
 	BackgroundDB float64       `yaml:"background-db" default:"9" in:"0 40" doc:"Where people talk behind the speaker, what is so many decibels quieter than he is, and no louder than they are, is a pause. Lower ends more utterances in time and splits more sentences; 0 is off."`
 	MinSpeech    time.Duration `yaml:"min-speech" default:"96ms" in:"0s 2s" doc:"What is shorter was no speech."`
-	MinSilence   time.Duration `yaml:"min-silence" default:"608ms" in:"100ms 5s" doc:"A pause of this length ends the utterance. Shorter gives text sooner and splits more sentences."`
+	MinSilence   time.Duration `yaml:"min-silence" default:"512ms" in:"100ms 5s" doc:"A pause of this length ends the utterance. Shorter gives text sooner and splits more sentences."`
 	PreRoll      time.Duration `yaml:"pre-roll" default:"400ms" in:"0s 2s" doc:"Sound kept in front of the first speech, so that no first word is lost."`
 	Trail        time.Duration `yaml:"trail" default:"500ms" in:"0s 2s" doc:"Sound kept behind the last speech; never more than min-silence."`
 	Longest      time.Duration `yaml:"longest" default:"14s" in:"2s 29s" doc:"Longest utterance; it is cut at its quietest point. All that is said is final a second later, at most."`
@@ -92,13 +90,6 @@ func (s Store) KeepsAudio() bool { return s.KeepAudio != Never && !s.NoHistory()
 // Server is about HTTP.
 type Server struct {
 	Listen string `yaml:"listen" default:"127.0.0.1:8080" check:"listen" doc:"Address and port of the page and the API, or off. 127.0.0.1 is reached from this machine only."`
-}
-
-// Controls are keys and lights of the device.
-type Controls struct {
-	InputDevice string `yaml:"input-device" default:"" doc:"Input device with the mute key, by its name or as /dev/input/…; empty takes every one that has the key."`
-	MuteKey     string `yaml:"mute-key" default:"" check:"key" doc:"The key that mutes, such as KEY_MICMUTE, or a switch, such as SW_MUTE_DEVICE (see linux/input-event-codes.h). Empty is none."`
-	Light       string `yaml:"light" default:"" check:"led" doc:"The LED that is lit while earshot listens, by its name in /sys/class/leds. Empty is none."`
 }
 
 // Default is what holds where nothing is said.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"earshot/app/config"
-	"earshot/audio"
 	"earshot/audio/vad"
 )
 
@@ -97,9 +96,6 @@ func TestDefaults(t *testing.T) {
 	}
 	if e.PreRoll != 400*time.Millisecond || e.Speculate != 200*time.Millisecond {
 		t.Errorf("endpointing %+v, live %+v", e, c.Live)
-	}
-	if _, err := audio.ParseChannel(c.Audio.Channel); err != nil {
-		t.Error(err)
 	}
 	if !strings.HasPrefix(c.Server.Listen, "127.0.0.1:") {
 		t.Errorf("listens at %s", c.Server.Listen)

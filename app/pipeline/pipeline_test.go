@@ -283,8 +283,8 @@ func TestMuted(t *testing.T) {
 		defer db.Close()
 		engine := &stub{}
 		p := newPipeline(s, db, testOptions(), engine)
-		time.AfterFunc(3500*time.Millisecond, func() { p.SetMuted(true) })
-		time.AfterFunc(7*second, func() { p.SetMuted(false) })
+		time.AfterFunc(3550*time.Millisecond, func() { p.SetMuted(true) }) // between two blocks
+		time.AfterFunc(7050*time.Millisecond, func() { p.SetMuted(false) })
 		if err := p.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

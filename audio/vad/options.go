@@ -35,7 +35,7 @@ func LiveOptions() Options {
 		EndThreshold: 0.35,
 		BackgroundDB: 9,
 		MinSpeech:    96 * time.Millisecond,
-		MinSilence:   608 * time.Millisecond,
+		MinSilence:   512 * time.Millisecond,
 		PreRoll:      400 * time.Millisecond,
 		Trail:        500 * time.Millisecond,
 		Longest:      14 * time.Second,
@@ -49,6 +49,7 @@ func FileOptions() Options {
 	o := LiveOptions()
 	o.BackgroundDB = 0
 	o.MinSilence = time.Second
+	o.PreRoll, o.Trail = 300*time.Millisecond, 400*time.Millisecond
 	o.Longest = 30 * time.Second
 	return o
 }
