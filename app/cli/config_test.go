@@ -64,7 +64,7 @@ func TestConfigShow(t *testing.T) {
 	squeezed := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
 		"model: base # " + path + ":1 ", "threads: 2 # --threads ", "language: pt-BR # " + path + ":3 ", "hotwords: Ada # " + state + "/settings.yaml:",
-		`server: listen: "off" # --listen `, "gain: auto # default ",
+		`server: listen: "off" # --listen`, "gain: auto # default ",
 	} {
 		if !strings.Contains(squeezed, want) {
 			t.Errorf("%q is not in\n%s", want, out)
