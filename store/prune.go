@@ -56,11 +56,14 @@ func (s *Store) Prune(ctx context.Context) error {
 
 func (s *Store) prune(ctx context.Context) error {
 	keep := s.settings()
-	if err := s.pruneAudio(ctx, keep); err != nil {
-		return err
+	var starts []start
+	if keep.TextAge > 0 || keep.KeepAudio && keep.AudioAge > 0 { // it reads all segments
+		var err error
+		if starts, err = s.starts(ctx); err != nil {
+			return err
+		}
 	}
-	starts, err := s.starts(ctx)
-	if err != nil {
+	if err := s.pruneAudio(ctx, keep, starts); err != nil {
 		return err
 	}
 	if keep.TextAge > 0 {
@@ -94,15 +97,11 @@ func (s *Store) prune(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) pruneAudio(ctx context.Context, keep Retention) error {
+func (s *Store) pruneAudio(ctx context.Context, keep Retention, starts []start) error {
 	if !keep.KeepAudio {
 		return s.deleteClips(ctx, "pending = 0")
 	}
 	if keep.AudioAge > 0 {
-		starts, err := s.starts(ctx)
-		if err != nil {
-			return err
-		}
 		for _, c := range s.cutsByAge(starts, keep.AudioAge) {
 			if err := s.deleteClips(ctx, "pending = 0 AND recording = ? AND start_us <= ?", c.recording, c.untilUS); err != nil {
 				return err

@@ -49,7 +49,8 @@ func (s *Store) Run(ctx context.Context) error {
 			}
 		}
 		if !s.checked {
-			s.checked = s.Check(ctx) == nil
+			err := s.Check(ctx)
+			s.checked = err == nil || isDamaged(err) // damage stands in Status
 		}
 		select {
 		case <-ctx.Done():
