@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -124,9 +123,4 @@ func ofMost(rate, most float64, unit string) string {
 }
 
 // WriteJSON writes the report as indented JSON.
-func (r *benchReport) WriteJSON(w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(r)
-}
+func (r *benchReport) WriteJSON(w io.Writer) error { return writeJSON(w, r) }

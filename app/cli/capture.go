@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -145,9 +144,7 @@ func devices(ctx context.Context, env *Env, f devicesFlags) error {
 		all = append(all, l)
 	}
 	if f.json {
-		out := json.NewEncoder(env.Stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(struct {
+		return writeJSON(env.Stdout, struct {
 			Devices []listedDevice `json:"devices"`
 		}{all})
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -96,9 +95,7 @@ func printModelsJSON(w io.Writer, models []weights.Entry) error {
 		}
 		all = append(all, j)
 	}
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(all)
+	return writeJSON(w, all)
 }
 
 func modelPullCommand(env *Env) *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"earshot/audio"
@@ -118,10 +119,14 @@ func Measure(ctx context.Context, d Device, listen time.Duration, o Options) (Le
 			}
 		}
 		heard += duration(int64(len(b.Samples)))
-		for _, v := range b.Samples {
-			peak = max(peak, math.Abs(float64(v)))
+		for frame := range slices.Chunk(b.Samples, chunk) {
+			var sum float64
+			for _, v := range frame {
+				peak = max(peak, math.Abs(float64(v)))
+				sum += float64(v) * float64(v)
+			}
+			square = max(square, sum/chunk)
 		}
-		square = max(square, math.Pow(10, src.Status().LevelDB/10))
 	}
 	l.RMS, l.Peak, l.Format = decibels(square), decibels(peak*peak), src.Status().Format
 	return l, nil

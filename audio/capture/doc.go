@@ -28,7 +28,7 @@
 //
 // # What it owns
 //
-// A Source owns one goroutine, the process it started, and a ring of Options.Buffer.
+// A Source owns its goroutines, the process it started, and a ring of Options.Buffer.
 // The package reads files and converts rates only through the functions in Options: it
 // knows no file format and no filter but its own high-pass.
 package capture

@@ -49,7 +49,6 @@ const (
 	peakMost     = 0.9
 	nothing      = -90.0 // dBFS: less than a step of 16 bits
 
-	frameSeconds = float64(chunk) / audio.SampleRate
 	bucketFrames = 25 // half a second
 )
 

@@ -92,7 +92,7 @@ func startProcess(argv []string) (*process, error) {
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.ExtraFiles = []*os.File{write}
 	// PortAudio would start a JACK server. More processors than one are only looked for
-	// and put to sleep again, block after block: a quarter of the time that all takes.
+	// and put to sleep again, block after block.
 	cmd.Env = append(os.Environ(), "JACK_NO_START_SERVER=1", "GOMAXPROCS=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us
 	cmd.WaitDelay = time.Second

@@ -25,7 +25,7 @@ import (
 //	'f' found: the device is there and is being opened. JSON of Device, at most 4 KiB.
 //	'o' opened. JSON of audio.Format, at most 4 KiB. Rate 4000 to 192000, 1 to 32
 //	    channels. It comes once, before any of the next two.
-//	's' samples: float32, interleaved, whole frames, 1 to 512 KiB.
+//	's' samples: float32, interleaved, whole frames, 1 frame to 1 MiB.
 //	'v' overflow: uint64, frames that were lost in front of what follows. 0 when the
 //	    process can't say. At most a day of them.
 //	'e' the reason why the process ends. JSON of failure, at most 64 KiB.
@@ -35,12 +35,12 @@ const (
 	wireVersion = 1
 	headerBytes = 8
 
-	maxSampleBytes = 512 << 10
+	maxSampleBytes = 1 << 20 // 40 ms of 192 kHz on 32 channels fit
 	maxJSONBytes   = 4 << 10
 	maxErrorBytes  = 64 << 10
 )
 
-// errGarbage is wrapped by what readMessage says about bytes that are no message.
+// errGarbage is wrapped by what wireReader.next says about bytes that are no message.
 var errGarbage = errors.New("the capture process sent garbage")
 
 type messageType byte
