@@ -94,7 +94,7 @@ func TestDefaults(t *testing.T) {
 	if got != v {
 		t.Errorf("endpointing %+v, audio/vad has %+v", got, v)
 	}
-	if e.PreRoll != 400*time.Millisecond || e.Speculate != 200*time.Millisecond {
+	if e.PreRoll != 300*time.Millisecond || e.Speculate != 200*time.Millisecond {
 		t.Errorf("endpointing %+v, live %+v", e, c.Live)
 	}
 	if !strings.HasPrefix(c.Server.Listen, "127.0.0.1:") {

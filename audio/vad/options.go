@@ -36,8 +36,8 @@ func LiveOptions() Options {
 		BackgroundDB: 9,
 		MinSpeech:    96 * time.Millisecond,
 		MinSilence:   512 * time.Millisecond,
-		PreRoll:      400 * time.Millisecond,
-		Trail:        500 * time.Millisecond,
+		PreRoll:      300 * time.Millisecond,
+		Trail:        400 * time.Millisecond,
 		Longest:      14 * time.Second,
 		Apart:        5 * time.Second,
 	}
@@ -49,7 +49,6 @@ func FileOptions() Options {
 	o := LiveOptions()
 	o.BackgroundDB = 0
 	o.MinSilence = time.Second
-	o.PreRoll, o.Trail = 300*time.Millisecond, 400*time.Millisecond
 	o.Longest = 30 * time.Second
 	return o
 }
