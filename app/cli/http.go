@@ -13,8 +13,8 @@ import (
 	"earshot/store"
 )
 
-// listenHTTP opens the address; nil for "off". Addresses that others can reach wait for
-// tokens (the web issue), so only loopback is served.
+// listenHTTP opens the address; nil for "off". There are no tokens yet, so only loopback
+// is served.
 func listenHTTP(address string) (net.Listener, error) {
 	if address == "off" {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -43,11 +44,14 @@ written down.`,
 type service struct {
 	env      *Env
 	load     func() (*config.Loaded, error)
-	config   config.Config
 	log      *slog.Logger
 	level    *slog.LevelVar
 	pipeline *pipeline.Pipeline
 	started  time.Time
+	replaced chan struct{} // the store has been
+
+	mu     sync.Mutex
+	config config.Config // as it was at the start; reload changes what is live
 }
 
 func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) error {
@@ -55,7 +59,7 @@ func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) e
 	if err != nil {
 		return err
 	}
-	s := &service{env: env, load: load, config: loaded.Config, level: new(slog.LevelVar), started: time.Now()}
+	s := &service{env: env, load: load, config: loaded.Config, level: new(slog.LevelVar), started: time.Now(), replaced: make(chan struct{}, 1)}
 	s.log = slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: s.level}))
 	s.setLevel()
 	for _, note := range loaded.Notes {
@@ -86,11 +90,11 @@ func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) e
 		s.log.Info("listening", "address", "http://"+listener.Addr().String())
 	}
 	notify := notifier(os.Getenv("NOTIFY_SOCKET"))
-	go notify.run(ctx, func() string { return s.line() })
+	go notify.run(ctx, s.line)
+	context.AfterFunc(ctx, func() { notify.send("STOPPING=1") })
 	if err := s.pipeline.Run(ctx); err != nil {
 		return err
 	}
-	notify.send("STOPPING=1")
 	if ctx.Err() == nil {
 		s.log.Info("the source is at its end")
 		<-ctx.Done() // what was said can be asked for
@@ -148,10 +152,12 @@ func (s *service) care(ctx context.Context) {
 				s.log.Warn("store", "problem", err)
 			}
 		}()
-		for s.pipeline.Store() == db && ctx.Err() == nil {
+		for again := true; again; {
 			select {
 			case <-ctx.Done():
-			case <-time.After(time.Second): // it may have been replaced
+				again = false
+			case <-s.replaced:
+				again = false
 			case <-hup:
 				s.reload()
 			}
@@ -168,6 +174,8 @@ func (s *service) reload() {
 		s.log.Error("the configuration stays as it is", "problem", err)
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, c := range config.Diff(s.config, loaded.Config) {
 		if !c.Live {
 			s.log.Warn("this takes a restart", "key", c.Key, "now", c.Old, "then", c.New)
@@ -175,7 +183,10 @@ func (s *service) reload() {
 		}
 		s.log.Info("changed", "key", c.Key, "from", c.Old, "to", c.New)
 	}
-	s.config.LogLevel, s.config.Store = loaded.LogLevel, loaded.Store
+	now, then := &s.config.Store, loaded.Store
+	now.KeepText, now.KeepAudio = then.KeepText, then.KeepAudio
+	now.MaxTextSize, now.MaxAudioSize = then.MaxTextSize, then.MaxAudioSize
+	s.config.LogLevel = loaded.LogLevel
 	s.setLevel()
 	s.pipeline.Store().SetRetention(s.storeOptions().Retention)
 }
@@ -198,8 +209,11 @@ func (s *service) line() string {
 
 // reopen replaces a damaged store.
 func (s *service) reopen(ctx context.Context) (*store.Store, error) {
+	s.mu.Lock()
+	options := s.storeOptions()
+	s.mu.Unlock()
 	err := s.pipeline.Store().Close()
-	db, openErr := store.Open(ctx, s.storeOptions())
+	db, openErr := store.Open(ctx, options)
 	if openErr != nil {
 		return nil, errors.Join(openErr, err)
 	}

@@ -36,15 +36,21 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
+// ownState makes a state folder for the test, with the models that are here.
+func ownState(t *testing.T) {
+	t.Helper()
+	models, state := filepath.Dir(backendtest.Model(t, "tiny.en").PackedPath()), t.TempDir()
+	if err := os.Symlink(models, filepath.Join(state, "models")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EARSHOT_STATE", state)
+}
+
 // startService runs earshot serve with a state folder of its own. end ends it and
 // returns its exit status.
 func startService(t *testing.T, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
-	models := filepath.Dir(backendtest.Model(t, "tiny.en").PackedPath())
-	t.Setenv("EARSHOT_STATE", t.TempDir())
-	if err := os.Symlink(models, filepath.Join(os.Getenv("EARSHOT_STATE"), "models")); err != nil {
-		t.Fatal(err)
-	}
+	ownState(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +154,6 @@ func TestServe(t *testing.T) {
 
 // TestServeRefuses: what is wrong is said at once.
 func TestServeRefuses(t *testing.T) {
-	backendtest.Model(t, "tiny.en")
 	for _, c := range []struct{ args, want string }{
 		{"--listen 0.0.0.0:0", "other machines could reach it"},
 		{"--model nonesuch", "model nonesuch is not in"},
@@ -158,11 +163,7 @@ func TestServeRefuses(t *testing.T) {
 	} {
 		args := append([]string{"serve", "--listen", "127.0.0.1:0"}, strings.Fields(c.args)...)
 		t.Run(c.args, func(t *testing.T) {
-			models := filepath.Dir(backendtest.Model(t, "tiny.en").PackedPath())
-			t.Setenv("EARSHOT_STATE", t.TempDir())
-			if err := os.Symlink(models, filepath.Join(os.Getenv("EARSHOT_STATE"), "models")); err != nil {
-				t.Fatal(err)
-			}
+			ownState(t)
 			if status, _, errs := run(t, nil, args...); status != exitNothing || !strings.Contains(errs, c.want) {
 				t.Errorf("status %d: %s", status, errs)
 			}

@@ -58,13 +58,23 @@ func deleteCommand(env *Env) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withStore(cmd.Context(), env, store.Options{}, func(s *store.Store) error {
-				return eachModel(env, args, func(text string) error {
+				var ids []int64
+				missing := eachModel(env, args, func(text string) error {
 					id, err := parseID(text)
+					if err == nil {
+						_, err = s.Recording(cmd.Context(), id)
+					}
 					if err != nil {
 						return err
 					}
-					return s.Delete(cmd.Context(), id)
+					ids = append(ids, id)
+					return nil
 				})
+				// All at once: each deletion goes through all backups.
+				if err := s.Delete(cmd.Context(), ids...); err != nil {
+					return err
+				}
+				return missing
 			})
 		},
 	}

@@ -241,8 +241,8 @@ func (j *joined) checkText(t *testing.T, alone *eval.Report) {
 	}
 	t.Logf("%d clips, %d words: %d errors live (%.2f %%), %d alone (%.2f %%)", live.Clips, live.Words, live.Errors, 100**live.WER, alone.Errors, 100**alone.WER)
 	// The aim is 1 point, to which the long tests hold it. It is not met: runs of 2026-11-30
-	// were between 0.5 below and 3.0 above. 5 points, 20 words, are a regression.
-	most := 0.05
+	// were between 0.5 below and 3.0 above. 4 points, 16 words, are a regression.
+	most := 0.04
 	if os.Getenv("EARSHOT_LONG") == "1" {
 		most = 0.01
 	}
