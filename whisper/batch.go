@@ -16,28 +16,28 @@ type Piece struct {
 }
 
 // Pieces does what Piece does for all pieces of a recording, with the same results.
-// As far as there is Room several are decoded at a time, while the next one is read
-// and encoded; the times taken by each then hold those of others.
+// With a Batch several are decoded at a time, while the next one is read and encoded;
+// the times taken by each then hold those of others.
 //
 // read hands the pieces in, and ends when it is told that no more are wanted or its
 // context ends. It runs on a goroutine of its own, but not beyond Pieces. Its error is
 // returned when all that it handed in is done.
 func (l *Listener) Pieces(ctx context.Context, read func(ctx context.Context, more func(Piece) bool) error) error {
-	if l.Context || l.Room <= 0 { // a piece has to wait for the text before it
+	if l.Context || l.Batch == nil { // a piece has to wait for the text before it
 		return l.inTurn(ctx, read)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	b := newBatch(l)
+	q := newQueue(l)
 	var readErr error
 	go func() {
-		defer close(b.flights)
-		if readErr = read(ctx, func(p Piece) bool { return b.send(ctx, p) }); readErr == nil {
+		defer close(q.flights)
+		if readErr = read(ctx, func(p Piece) bool { return q.send(ctx, p) }); readErr == nil {
 			readErr = ctx.Err() // it may have ended for that
 		}
 	}()
 	var failed error
-	for f := range b.flights {
+	for f := range q.flights {
 		<-f.landed
 		if failed != nil {
 			continue // until all goroutines have ended
@@ -45,9 +45,9 @@ func (l *Listener) Pieces(ctx context.Context, read func(ctx context.Context, mo
 		if failed = f.done(f.heard, f.err); failed != nil {
 			stop()
 		}
-		b.told.Add(1)
+		q.told.Add(1)
 	}
-	l.language = b.language
+	l.language = q.language
 	if failed != nil {
 		return failed
 	}
@@ -67,8 +67,8 @@ func (l *Listener) inTurn(ctx context.Context, read func(context.Context, func(P
 	return readErr
 }
 
-// batch is Pieces at work.
-type batch struct {
+// queue is Pieces at work.
+type queue struct {
 	Listener // prepares one piece after the other
 	engines  *batchEngine
 	room     *room
@@ -89,36 +89,36 @@ type flight struct {
 // behind it.
 const maxFlights = 16
 
-func newBatch(l *Listener) *batch {
-	return &batch{Listener: *l, engines: newBatchEngine(l.Engine), room: newRoom(l.Room), flights: make(chan *flight, maxFlights)}
+func newQueue(l *Listener) *queue {
+	return &queue{Listener: *l, engines: l.Batch.engine, room: l.Batch.room, flights: make(chan *flight, maxFlights)}
 }
 
 // send prepares a piece when there is room, and leaves the rest to a goroutine. It
 // returns false when no more are wanted.
-func (b *batch) send(ctx context.Context, piece Piece) bool {
+func (q *queue) send(ctx context.Context, piece Piece) bool {
 	f := &flight{done: piece.Done, landed: make(chan struct{})}
-	window, text := b.size(len(piece.Samples))
-	b.room.take(window + text)
-	b.Engine = b.engines.seat(b.room, window, text)
-	p, err := b.prepare(ctx, slices.Clone(piece.Samples), piece.Breaks)
+	window, text := q.size(len(piece.Samples))
+	q.room.take(window + text)
+	q.Engine = q.engines.seat(q.room, window, text)
+	p, err := q.prepare(ctx, slices.Clone(piece.Samples), piece.Breaks)
 	if err != nil {
 		f.err = err
-		b.Engine.turn.leave()
+		q.Engine.turn.leave()
 		close(f.landed)
 	} else {
-		b.launch(ctx, f, p)
+		q.launch(ctx, f, p)
 	}
-	b.sent++
-	b.flights <- f
+	q.sent++
+	q.flights <- f
 	return ctx.Err() == nil
 }
 
 // launch decodes a piece on a goroutine of its own, and gives back its room.
-func (b *batch) launch(ctx context.Context, f *flight, p *prepared) {
+func (q *queue) launch(ctx context.Context, f *flight, p *prepared) {
 	for part := p; part != nil; part = part.rest {
-		part.opts.Partial = b.partial(b.sent)
+		part.opts.Partial = q.partial(q.sent)
 	}
-	one := b.Listener
+	one := q.Listener
 	go func() {
 		defer close(f.landed)
 		defer one.Engine.turn.leave()
@@ -128,18 +128,18 @@ func (b *batch) launch(ctx context.Context, f *flight, p *prepared) {
 
 // partial is Options.Partial for a piece. Of several only the one that is told next
 // shows its text.
-func (b *batch) partial(number int64) func(string) {
-	if b.Options.Partial == nil {
+func (q *queue) partial(number int64) func(string) {
+	if q.Options.Partial == nil {
 		return nil
 	}
 	return func(text string) {
-		if b.told.Load() == number {
-			b.Options.Partial(text)
+		if q.told.Load() == number {
+			q.Options.Partial(text)
 		}
 	}
 }
 
-// size is what a piece of so many samples takes of Listener.Room. A text that runs on
+// size is what a piece of so many samples takes of a Batch. A text that runs on
 // to its cap takes more than that; it is not worth keeping room free for it.
 func (l *Listener) size(samples int) (window, text int) {
 	return l.Engine.Window(samples, l.Options), max(1, l.Options.Beam) * loopRoom(float64(samples)/SampleRate)

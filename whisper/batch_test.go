@@ -106,7 +106,7 @@ func TestPiecesTogether(t *testing.T) {
 			}}
 			want := hearPieces(t, l, pieces)
 			for _, room := range []int{450, 1 << 20} { // two or three pieces, and all
-				l.Room = room
+				l.Batch = whisper.NewBatch(l.Engine, room)
 				compareHeard(t, fmt.Sprintf("%s, %s, room %d", name, backend, room), hearPieces(t, l, pieces), want)
 			}
 		}
@@ -137,7 +137,7 @@ func TestRealPiecesTogether(t *testing.T) {
 		for i, opts := range c.opts {
 			l := whisper.Listener{Options: opts, Engine: r.engine}
 			want := hearPieces(t, l, pieces)
-			l.Room = 1 << 20
+			l.Batch = whisper.NewBatch(l.Engine, 1<<20)
 			got := hearPieces(t, l, pieces)
 			compareHeard(t, fmt.Sprintf("%s, options %d", c.model, i), got, want)
 			for k, h := range got {

@@ -3,7 +3,30 @@ package whisper
 import (
 	"context"
 	"sync"
+	"time"
 )
+
+// Batch lets Listeners that share an Engine decode together, so that weights are read
+// once for all of their pieces. Its Listeners may be used at the same time, the Engine
+// itself may not.
+type Batch struct {
+	engine *batchEngine
+	room   *room
+}
+
+// NewBatch returns a batch that decodes as much at the same time as positions say, of
+// the decoder's caches, of audio and of text: each takes 2·L·D values. A piece that
+// needs more is decoded alone.
+func NewBatch(e *Engine, positions int) *Batch {
+	return &Batch{engine: newBatchEngine(e), room: newRoom(positions)}
+}
+
+// Busy is how long the encoder and the decoder have been at work.
+func (b *Batch) Busy() (encoder, decoder time.Duration) {
+	b.engine.compute.Lock()
+	defer b.engine.compute.Unlock()
+	return b.engine.encoding, b.engine.steps.decoding
+}
 
 // batchEngine lets several goroutines use one Engine, each through a copy of its own.
 // The encoder and the decoder work in turn: on one processor neither would be faster
@@ -14,6 +37,8 @@ type batchEngine struct {
 	compute sync.Mutex // held by the encoder or the decoder at work
 	hearing sync.Mutex // held from features until they are encoded
 	steps   steps
+
+	encoding time.Duration // at work, guarded by compute
 }
 
 func newBatchEngine(e *Engine) *batchEngine {
@@ -58,5 +83,7 @@ func (t *turn) leave() { t.room.give(t.window + t.text) }
 func (b *batchEngine) Encode(ctx context.Context, mel Mel) (Encoded, error) {
 	b.compute.Lock()
 	defer b.compute.Unlock()
+	start := time.Now()
+	defer func() { b.encoding += time.Since(start) }()
 	return b.engine.Encoder.Encode(ctx, mel)
 }

@@ -105,14 +105,22 @@ func numbers(n int) (all []string) {
 	return all
 }
 
-// pieceRoom is what a piece of told.run takes of Listener.Room.
+// pieceRoom is what a piece of told.run takes of a Batch.
 const pieceRoom = 608 + 62
+
+// batchOf is a batch with so much room; nil for none.
+func batchOf(e *Engine, room int) *Batch {
+	if room == 0 {
+		return nil
+	}
+	return NewBatch(e, room)
+}
 
 func TestPiecesKeepToTheRoom(t *testing.T) {
 	for _, c := range []struct{ room, most int }{{0, 1}, {1, 1}, {2*pieceRoom - 1, 1}, {3*pieceRoom + 7, 3}, {1 << 30, maxFlights + 2}} {
 		w, e := newWatched(t)
 		var out told
-		if err := out.run(context.Background(), &Listener{Engine: e, Options: Options{Language: "en"}, Room: c.room}, 24, nil); err != nil {
+		if err := out.run(context.Background(), &Listener{Engine: e, Options: Options{Language: "en"}, Batch: batchOf(e, c.room)}, 24, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(out.texts, numbers(24)) {
@@ -132,7 +140,7 @@ func TestLongerWindowsKeepToTheRoom(t *testing.T) {
 		w.short = true
 		w.script = func(int, string) said { return said{text: " who knows", logProb: -3} }
 		var out told
-		l := &Listener{Engine: e, Options: Options{Language: "en", Temperatures: []float64{0}}, Room: room}
+		l := &Listener{Engine: e, Options: Options{Language: "en", Temperatures: []float64{0}}, Batch: batchOf(e, room)}
 		if err := out.run(context.Background(), l, 24, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +169,7 @@ func TestSlowPiece(t *testing.T) {
 		return nil
 	}
 	opts := Options{Language: "en", Partial: func(string) { time.Sleep(time.Millisecond) }} // the stub itself takes no time
-	if err := out.run(context.Background(), &Listener{Engine: e, Options: opts, Room: 2 * pieceRoom}, 20, nil); err != nil {
+	if err := out.run(context.Background(), &Listener{Engine: e, Options: opts, Batch: batchOf(e, 2*pieceRoom)}, 20, nil); err != nil {
 		t.Fatal(err)
 	}
 	if out.texts[0] != "number 0"+talkOf(60) || !slices.Equal(out.texts[1:], numbers(20)[1:]) {
@@ -249,7 +257,7 @@ func TestPiecesErrors(t *testing.T) {
 			if c.read == nil {
 				n = 1000
 			}
-			err := out.run(context.Background(), &Listener{Engine: e, Options: Options{Language: "en"}, Room: room}, n, c.read)
+			err := out.run(context.Background(), &Listener{Engine: e, Options: Options{Language: "en"}, Batch: batchOf(e, room)}, n, c.read)
 			if !errors.Is(err, broken) || !slices.Equal(out.texts, numbers(c.want)) {
 				t.Errorf("room %d, %s: got %v and %q", room, name, err, out.texts)
 			}
@@ -270,7 +278,7 @@ func TestPiecesInterrupted(t *testing.T) {
 			}
 			return nil
 		}}
-		err := out.run(ctx, &Listener{Engine: e, Options: Options{Language: "en"}, Room: room}, 1000, nil)
+		err := out.run(ctx, &Listener{Engine: e, Options: Options{Language: "en"}, Batch: batchOf(e, room)}, 1000, nil)
 		if len(out.texts) < 5 || len(out.texts) > 5+maxFlights+2 || !slices.Equal(out.texts, numbers(len(out.texts))) {
 			t.Errorf("room %d: %q", room, out.texts)
 		}
@@ -317,7 +325,7 @@ func TestFeaturesLast(t *testing.T) {
 func TestPartialOfTheNext(t *testing.T) {
 	_, e := newWatched(t)
 	var out told
-	l := &Listener{Engine: e, Room: 8 * pieceRoom}
+	l := &Listener{Engine: e, Batch: batchOf(e, 8*pieceRoom)}
 	l.Options = Options{Language: "en", Partial: func(text string) {
 		if want := fmt.Sprint(" number ", len(out.texts)); !strings.HasPrefix(want, text) {
 			t.Errorf("partial text %q of piece %d", text, len(out.texts))
@@ -339,7 +347,7 @@ func TestContextIsInTurn(t *testing.T) {
 		return said{text: fmt.Sprint(" number ", window), logProb: -0.1}
 	})
 	var out told
-	if err := out.run(context.Background(), &Listener{Engine: e, Options: Options{Language: "en"}, Context: true, Room: 1 << 30}, 4, nil); err != nil {
+	if err := out.run(context.Background(), &Listener{Engine: e, Options: Options{Language: "en"}, Context: true, Batch: batchOf(e, 1<<30)}, 4, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := append([]string{""}, numbers(3)...); !slices.Equal(prompts, want) {

@@ -60,7 +60,7 @@ func TestPiecesInTwoLanguages(t *testing.T) {
 			w.broken = map[int]error{bad: broken}
 			e.Encoder, e.Decoder = bilingual{w}, bilingual{w}
 			var got []string
-			err := (&Listener{Engine: e, Room: room}).Pieces(context.Background(), func(_ context.Context, more func(Piece) bool) error {
+			err := (&Listener{Engine: e, Batch: batchOf(e, room)}).Pieces(context.Background(), func(_ context.Context, more func(Piece) bool) error {
 				done := func(h Heard, err error) error {
 					for _, s := range h.Segments {
 						got = append(got, s.Language+" "+s.Text)

@@ -3,6 +3,7 @@ package whisper
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // steps joins the steps that several goroutines ask for, so that the decoder's weights
@@ -13,6 +14,8 @@ import (
 type steps struct {
 	decoder Decoder
 	compute *sync.Mutex // held for every call of the decoder and its sessions
+
+	decoding time.Duration // at work, guarded by compute
 
 	mu      sync.Mutex
 	active  int         // seats with an open session
@@ -38,7 +41,9 @@ type seat struct {
 
 func (s *seat) Begin(ctx context.Context, audios []Encoded, opts SessionOptions) (Session, error) {
 	s.compute.Lock()
+	start := time.Now()
 	session, err := s.decoder.Begin(ctx, audios, opts)
+	s.decoding += time.Since(start)
 	s.compute.Unlock()
 	if err != nil {
 		return nil, err
@@ -116,6 +121,7 @@ func (s *steps) run(calls []*stepCall) {
 	}
 	s.compute.Lock()
 	defer s.compute.Unlock()
+	start := time.Now()
 	if joiner, ok := s.decoder.(Joiner); ok {
 		s.join(joiner, calls)
 	} else {
@@ -123,6 +129,7 @@ func (s *steps) run(calls []*stepCall) {
 			c.out, c.err = c.session.Step(c.ctx, c.in)
 		}
 	}
+	s.decoding += time.Since(start)
 	for _, c := range calls {
 		close(c.done)
 	}

@@ -14,10 +14,9 @@ type Listener struct {
 	// Context gives the text of a piece to the next. It helps names and feeds loops,
 	// so it is off by default; doubtful text is never fed back.
 	Context bool
-	// Room is how much may be decoded at the same time by Pieces, in positions of the
-	// decoder's caches, of audio and of text: each takes 2·L·D values. 0 is one piece
-	// at a time.
-	Room int
+	// Batch decodes the pieces of Pieces together, and with those of other Listeners;
+	// nil is one at a time. It is a batch of Engine.
+	Batch *Batch
 
 	language string // of the recording, as far as it was well heard
 	before   string // text of the piece before, if that was good

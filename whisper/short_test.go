@@ -62,6 +62,8 @@ func TestShortWindows(t *testing.T) {
 		{"a guess", []said{{text: "hm", logProb: -0.8}, {text: text}}, Options{}, text, []int{352, 512}},
 		{"not quite a guess", []said{{text: "hm", logProb: -0.7}, {text: text}}, Options{}, "hm", []int{352}},
 		{"a guess in every window", []said{{text: "a", logProb: -0.8}, {text: "b", logProb: -0.76}, {text: "c", logProb: -0.9}}, Options{}, "c", []int{352, 512, 1500}},
+		{"the same guess twice", []said{{text: "a", logProb: -1.1}, {text: "a", logProb: -0.8}, {text: "c"}}, Options{}, "a", []int{352, 512}},
+		{"the same bad guess twice", []said{{text: "a", logProb: -1.1}, {text: "a", logProb: -1.2}, {text: "c"}}, Options{}, "c", []int{352, 512, 1500}},
 		// The last is no better than the usual thresholds want, so the likeliest counts.
 		{"nothing good", []said{{text: "a", logProb: -1.3}, {text: "b", logProb: -1.1}, {text: "c", logProb: -1.2}}, Options{Temperatures: []float64{0}}, "b", []int{352, 512, 1500}},
 		{"a loop everywhere", []said{{text: twice}, {text: twice}, {text: strings.Repeat(text+" ", 9)}}, Options{Temperatures: []float64{0}}, text, []int{352, 512, 1500}},

@@ -93,7 +93,7 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 	}
 	longer := w.engine.windows(len(w.samples), w.opts)
 	longer = slices.DeleteFunc(longer, func(n int) bool { return n <= w.encoded.Positions })
-	var best *Result
+	var best, before *Result
 	for {
 		tries := temperatures
 		if len(longer) > 0 {
@@ -103,7 +103,8 @@ func (w *window) decode(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		good := r.good() && (len(longer) == 0 || r.LogProb >= minShortLogProb)
+		good := r.good() && (len(longer) == 0 || r.LogProb >= minShortLogProb || r.says(before))
+		before = r
 		if best == nil || good && !r.silent() || better(r, best) {
 			best = r
 		}
@@ -177,6 +178,12 @@ func (w *window) listen(ctx context.Context, temperatures []float64) (*Result, e
 		}
 	}
 	return best, nil
+}
+
+// says says whether another window, of another length, gave the same text, and that the
+// model was done with it in both: then it is believed, however unlikely.
+func (r *Result) says(other *Result) bool {
+	return other != nil && r.Stop == EndOfText && other.Stop == EndOfText && slices.Equal(r.Tokens, other.Tokens)
 }
 
 // minShortLogProb is the mean log-probability below which a text of a shortened window

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,14 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"earshot/app/eval"
-	"earshot/audio"
 	"earshot/whisper"
 )
 
 func evalCommand(env *Env) *cobra.Command {
 	var flags engineFlags
 	var limit int
-	var whole bool
+	var whole, oneByOne bool
 	var jsonFile string
 	cmd := &cobra.Command{
 		Use:   "eval MANIFEST.tsv",
@@ -34,6 +32,10 @@ contractions, plain Unicode folding elsewhere.
 What is measured is the likeliest text of each recording: greedy, at temperature 0,
 without timestamps. With --window full that is the bare model, with nothing done
 about loops and invented text. --whole measures what users of transcribe get.
+
+Several recordings are decoded at a time, as the parts of a long one are by
+transcribe, so that weights are read once for all of them. The time of a recording is
+counted from the end of the one before, so that the sum is what all took.
 
 With --language auto each recording is decoded in the language that the manifest
 gives for it, if any. A recording that can't be read is left out of all figures.`,
@@ -54,14 +56,24 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 			load := time.Since(start)
 			// The likeliest text at temperature 0; in its own window, the model as it is.
 			full := flags.window == "full"
-			l := &listener{engine: engine, options: whisper.Options{FullWindow: full, NoGuards: full, Temperatures: []float64{0}}}
+			e := &evaluation{env: env, flags: flags, folder: filepath.Dir(args[0]), rows: rows}
+			l := listener{engine: engine, batch: whisper.NewBatch(engine, room)}
+			l.options = whisper.Options{FullWindow: full, NoGuards: full, Temperatures: []float64{0}}
 			if whole {
 				l.options = whisper.Options{FullWindow: full, Words: true}
-				if l.detector, err = openDetector(env); err != nil {
-					return err
+			}
+			for range together {
+				if whole {
+					if l.detector, err = openDetector(env); err != nil {
+						return err
+					}
+				}
+				e.listeners = append(e.listeners, l)
+				if oneByOne {
+					break
 				}
 			}
-			report, err := evaluate(cmd.Context(), env, l, flags, filepath.Dir(args[0]), rows)
+			report, err := e.run(cmd.Context())
 			if report == nil {
 				return err
 			}
@@ -73,6 +85,7 @@ gives for it, if any. A recording that can't be read is left out of all figures.
 	flags.add(cmd)
 	flags.windowFlag(cmd)
 	cmd.Flags().BoolVar(&whole, "whole", false, "measure all that transcribe does: speech detection, other temperatures, a second look at what was passed over")
+	cmd.Flags().BoolVar(&oneByOne, "one-by-one", false, "transcribe a recording when the one before is done, as where each has to be answered at once")
 	cmd.Flags().IntVar(&limit, "limit", 0, "take the first `N` recordings only")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the figures and every text to `FILE` (- is standard output)")
 	return cmd
@@ -95,62 +108,6 @@ func readManifest(path string, limit int) ([]eval.Row, error) {
 		rows = rows[:min(limit, len(rows))]
 	}
 	return rows, err
-}
-
-// evaluate transcribes all rows. The report is nil when none could be read.
-func evaluate(ctx context.Context, env *Env, l *listener, flags engineFlags, dir string, rows []eval.Row) (*eval.Report, error) {
-	report := eval.NewReport(flags.model)
-	progress := newCountProgress(env, "eval", len(rows))
-	defer progress.close()
-	failed := 0
-	for i, row := range rows {
-		err := evaluateRow(ctx, env, l, flags, dir, row, report)
-		if ctx.Err() != nil {
-			return nil, errors.New("interrupted")
-		}
-		if err != nil {
-			fmt.Fprintln(env.Stderr, "earshot:", err)
-			failed++
-		}
-		progress.reached(int64(i + 1))
-	}
-	switch {
-	case failed == len(rows):
-		return nil, someFailed{failed, len(rows)}
-	case failed > 0:
-		return report, someFailed{failed, len(rows)}
-	}
-	return report, nil
-}
-
-func evaluateRow(ctx context.Context, env *Env, l *listener, flags engineFlags, dir string, row eval.Row, report *eval.Report) error {
-	path := row.Path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	l.options.Language, l.options.Languages = flags.languages()
-	if flags.language == "auto" && l.engine.CheckLanguage(row.Language) == nil {
-		l.options.Language = row.Language
-	}
-	start, cpuStart := time.Now(), cpuTime()
-	in, err := openRecording(env, path, audio.Mix)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	h, err := l.hear(ctx, in)
-	if err != nil {
-		return err
-	}
-	if row.Language == "" {
-		row.Language = h.language
-	}
-	took := eval.Took{Wall: time.Since(start), CPU: cpuTime() - cpuStart}
-	report.Add(row, h.text(), float64(h.samples)/whisper.SampleRate, took)
-	report.EncodeMS += milliseconds(h.encode)
-	report.DecodeMS += milliseconds(h.decode)
-	report.Tokens += h.tokens
-	return nil
 }
 
 // figures are what a command has measured.

@@ -13,14 +13,13 @@ import (
 
 // heard is what an engine made of one recording.
 type heard struct {
-	name           string           // of the recording
-	segments       []export.Segment // where the caller keeps them
-	warnings       []export.Warning
-	language       string // code, of the first text
-	tokens         int
-	samples        int           // read, at 16 kHz
-	done, covered  float64       // seconds decoded, and of these those that text accounts for
-	encode, decode time.Duration // see whisper.Result
+	name          string           // of the recording
+	segments      []export.Segment // where the caller keeps them
+	warnings      []export.Warning
+	language      string // code, of the first text
+	tokens        int
+	samples       int     // read, at 16 kHz
+	done, covered float64 // seconds decoded, and of these those that text accounts for
 }
 
 // coverage is whisper.Heard.Coverage for the whole recording.
@@ -37,6 +36,7 @@ func (h *heard) text() string { return export.Transcript{Segments: h.segments}.T
 // listener transcribes recordings.
 type listener struct {
 	engine   *whisper.Engine
+	batch    *whisper.Batch
 	options  whisper.Options
 	detector vad.Detector // nil: no speech detection
 	// sequential decodes windows of 30 s that follow the model's timestamps.
@@ -52,7 +52,7 @@ type listener struct {
 func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	h := &heard{name: in.name}
 	count := &counter{Source: in.mono, ctx: ctx}
-	state := &whisper.Listener{Engine: l.engine, Options: l.options, Room: room}
+	state := &whisper.Listener{Engine: l.engine, Options: l.options, Batch: l.batch}
 	var err error
 	if l.sequential {
 		err = state.Sequential(ctx, count, func(w whisper.Heard, start float64) error {
@@ -65,7 +65,7 @@ func (l *listener) hear(ctx context.Context, in *recording) (*heard, error) {
 	return h, err
 }
 
-// room is whisper.Listener.Room: a piece of nearly 30 s alone, two of 15 s, or more that
+// room is that of a whisper.Batch: a piece of nearly 30 s alone, two of 15 s, or more that
 // are shorter. In float32 that is 25 MB for tiny.en, and 50 MB for base.
 const room = 2048
 
@@ -139,8 +139,6 @@ func realTime(spans []vad.Span, samples int) func(start, end float64) (float64, 
 // take adds what was heard in one piece; place moves its times to the recording.
 func (l *listener) take(h *heard, w whisper.Heard, samples int, place func(start, end float64) (float64, float64)) error {
 	h.tokens += len(w.Tokens)
-	h.encode += w.EncodeTime
-	h.decode += w.DecodeTime
 	h.done += w.Done
 	h.covered += w.Done * w.Coverage
 	if l.reached != nil {

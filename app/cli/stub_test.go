@@ -72,6 +72,7 @@ func newRig(t *testing.T, script func(window []float32, prompt string) said, f t
 			sequential: f.sequential,
 		},
 	}
+	r.batch = whisper.NewBatch(r.engine, room)
 	if !f.noVAD && !f.sequential {
 		r.detector = vad.NewGate(nil)
 	}

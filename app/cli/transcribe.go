@@ -104,6 +104,7 @@ func newTranscription(env *Env, f transcribeFlags) (*transcription, error) {
 	if t.engine, err = openEngine(env, f.engineFlags); err != nil {
 		return nil, err
 	}
+	t.batch = whisper.NewBatch(t.engine, room)
 	if !f.noVAD && !f.sequential {
 		if t.detector, err = openDetector(env); err != nil {
 			return nil, err
