@@ -73,6 +73,9 @@ func printStatus(w io.Writer, s serverStatus) error {
 	}
 	_, err := fmt.Fprintf(w, "source      %s%s, %.0f dBFS\nmodel       %s on %s (%s)\nrecording   %d, %.0f s\ntexts       %d, the last one %.2f s after its end\nwaiting     %.1f s, %d clips\n",
 		s.Source.State, muted, s.Source.LevelDB, s.Model, s.Backend, s.Kernels, s.Recording, s.At, s.Segments, s.Delay, s.Lag, s.Pending)
+	if s.DriftPPM != 0 {
+		fmt.Fprintf(w, "clock       %+.1f s against this machine's (%+.0f ppm)\n", s.Drift, s.DriftPPM)
+	}
 	if s.Source.Reason != "" {
 		fmt.Fprintln(w, "problem     source:", s.Source.Reason)
 	}

@@ -16,17 +16,24 @@ import (
 type ears struct {
 	*Pipeline
 	segmenter *vad.Segmenter
-	zero      int // position of the segmenter's sample 0
-	heard     int // position up to which all is known
+	zero      int  // position of the segmenter's sample 0
+	heard     int  // position up to which all is known
+	live      bool // the source's clock is one
 
 	recording *recording // that goes on; nil for none
 	spokenAt  int        // when somebody last spoke
 
-	first bool // no recording has begun yet
+	first bool // no recording has begun yet, and nothing was muted
+	hole  hole // that e.heard lies behind, if it has a kind
 
-	asked  int // position up to which a caption was asked for
-	ahead  int // Spoken of what was last decoded ahead
-	silent bool
+	asked int // position up to which a caption was asked for
+	ahead int // Spoken of what was last decoded ahead
+}
+
+// hole is a stretch that was not heard.
+type hole struct {
+	kind     string // gap or muted; empty for none
+	from, to int
 }
 
 // shortGap is the longest gap that is listened over as if it were silence; a longer one
@@ -35,7 +42,7 @@ const shortGap = whisper.SampleRate / 2
 
 // listen reads the source to its end.
 func (p *Pipeline) listen(ctx context.Context) error {
-	e := &ears{Pipeline: p, segmenter: vad.NewSegmenter(p.detector, p.opts.Endpoints), first: true, ahead: -1}
+	e := &ears{Pipeline: p, segmenter: vad.NewSegmenter(p.detector, p.opts.Endpoints), live: p.source.Status().Live, first: true, ahead: -1}
 	for {
 		block, err := p.source.Read(ctx)
 		if err != nil {
@@ -51,28 +58,52 @@ func (p *Pipeline) listen(ctx context.Context) error {
 
 // hear takes the next block.
 func (e *ears) hear(b capture.Block) {
-	switch muted := e.muted.Load(); {
-	case muted:
-		e.skip(len(b.Samples)+int(b.Missing), "muted", e.silent)
-	case b.Missing > shortGap:
-		e.skip(int(b.Missing), "gap", false)
-	case b.Missing > 0:
-		e.event("gap", int(b.Missing))
-		e.feed(make([]float32, b.Missing))
+	missing := int(b.Missing)
+	switch {
+	case e.muted.Load():
+		e.first = false
+		e.skip("muted", missing+len(b.Samples))
+	case missing > shortGap:
+		e.skip("gap", missing)
+	case missing > 0:
+		e.lack("gap", missing)
+		e.feed(make([]float32, missing))
 	default:
+		e.fill()
 		e.feed(b.Samples)
 	}
-	e.silent = e.muted.Load()
+	if _, speaking := e.segmenter.Open(); !speaking && e.recording != nil && e.heard-e.spokenAt > samplesIn(e.opts.Apart) {
+		e.endRecording()
+	}
 }
 
-// skip leaves out what was not heard; more says that it goes on from the block before.
-func (e *ears) skip(samples int, kind string, more bool) {
-	if !more {
-		e.take(e.segmenter.Flush())
-	}
-	e.event(kind, samples)
+// skip leaves out what was not heard. What was said before is at its end.
+func (e *ears) skip(kind string, samples int) {
+	e.take(e.segmenter.Flush())
+	e.lack(kind, samples)
 	e.heard += samples
 	e.zero = e.heard
+}
+
+// lack takes note that so many samples, from here on, were not heard.
+func (e *ears) lack(kind string, samples int) {
+	if e.hole.kind != kind {
+		e.fill()
+		e.hole = hole{kind: kind, from: e.heard}
+	}
+	e.hole.to = e.heard + samples
+}
+
+// fill stores the hole, which is over: one event, however long it was.
+func (e *ears) fill() {
+	h := e.hole
+	e.hole = hole{}
+	if h.kind == "" || e.recording == nil {
+		return
+	}
+	e.queue.put(job{recording: e.recording, event: &store.Event{
+		Kind: h.kind, At: e.place(h.from), Until: e.place(h.to), Wall: e.wall(h.from), Amount: int64(h.to - h.from),
+	}})
 }
 
 // feed listens to samples.
@@ -82,8 +113,6 @@ func (e *ears) feed(samples []float32) {
 	if open, ok := e.segmenter.Open(); ok {
 		e.spokenAt = e.zero + open.Spoken
 		e.peek(open)
-	} else if e.recording != nil && e.heard-e.spokenAt > samplesIn(e.opts.Apart) {
-		e.endRecording()
 	}
 }
 
@@ -115,6 +144,7 @@ func (e *ears) begin(at int) {
 }
 
 func (e *ears) endRecording() {
+	e.fill()
 	if e.recording != nil {
 		e.queue.put(job{recording: e.recording, end: max(1, e.place(e.heard))})
 		e.recording = nil
@@ -153,13 +183,3 @@ func (e *ears) place(at int) time.Duration { return e.recording.place(at) }
 
 // wall is what the wall clock showed at a position.
 func (e *ears) wall(at int) time.Time { return e.opts.Now().Add(-timeOf(e.heard - at)) }
-
-// event stores that so many samples, from here on, were not heard.
-func (e *ears) event(kind string, samples int) {
-	if e.recording == nil {
-		return
-	}
-	e.queue.put(job{recording: e.recording, event: &store.Event{
-		Kind: kind, At: e.place(e.heard), Until: e.place(e.heard + samples), Wall: e.opts.Now(), Amount: int64(samples),
-	}})
-}

@@ -153,8 +153,13 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	return err
 }
 
-// SetMuted turns listening off or on. What is said meanwhile is not heard.
-func (p *Pipeline) SetMuted(muted bool) { p.muted.Store(muted) }
+// SetMuted turns listening off or on. What is said meanwhile is thrown away before
+// anything looks for speech in it; what was said before is written down.
+func (p *Pipeline) SetMuted(muted bool) {
+	if p.muted.Swap(muted) != muted {
+		p.Hub.publish(Message{Kind: Changed, Reason: map[bool]string{true: "muted", false: "listening"}[muted]})
+	}
+}
 
 // Store is the store in use.
 func (p *Pipeline) Store() *store.Store {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"earshot/audio/capture"
 	"earshot/store"
 )
 
@@ -275,6 +276,29 @@ func TestGaps(t *testing.T) {
 	})
 }
 
+// TestOutage: a device that is away is told of ten times a second; that is one gap.
+func TestOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).voice(2 * second)
+		for range 50 {
+			s.gap(100 * time.Millisecond)
+		}
+		s.gap(second).voice(2 * second).quiet(second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		if err := newPipeline(s, db, testOptions(), &stub{}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if e := got.events[0]; len(e) != 1 || e[0].Kind != "gap" || e[0].At != 2*second || e[0].Until != 8*second || e[0].Amount != int64(samplesIn(6*second)) {
+			t.Errorf("events: %+v", e)
+		}
+		if g := got.segments[0]; len(g) != 2 || !near(g[1].Start, 8*second, 400*time.Millisecond) {
+			t.Errorf("segments: %+v", g)
+		}
+	})
+}
+
 // TestMuted: what is said while nobody shall listen is not heard.
 func TestMuted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -292,14 +316,79 @@ func TestMuted(t *testing.T) {
 		if len(got.segments[0]) != 2 || engine.calls != 2 || !near(got.segments[0][1].Start, 8*second, 300*time.Millisecond) {
 			t.Errorf("decoded %d times, stored %+v", engine.calls, got.segments[0])
 		}
-		var muted time.Duration
-		for _, e := range got.events[0] {
-			if e.Kind == "muted" {
-				muted += e.Until - e.At
-			}
+		if events := got.events[0]; len(events) != 1 || events[0].Kind != "muted" || !near(events[0].At, 3500*time.Millisecond, 100*time.Millisecond) ||
+			!near(events[0].Until-events[0].At, 3500*time.Millisecond, 200*time.Millisecond) {
+			t.Errorf("events: %+v", events)
 		}
-		if !near(muted, 3500*time.Millisecond, 200*time.Millisecond) {
-			t.Errorf("muted for %v: %+v", muted, got.events[0])
+	})
+}
+
+// TestMutedWhileSpeaking: who mutes in the middle of a sentence gets the text of what was
+// said before, and nothing shows how loud it is then.
+func TestMutedWhileSpeaking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(second).voice(10 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		p := newPipeline(s, db, testOptions(), &stub{})
+		messages, cancel := p.Hub.Subscribe()
+		defer cancel()
+		var changes []string
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for m := range messages {
+				if m.Kind == Changed {
+					changes = append(changes, m.Reason)
+				}
+			}
+		}()
+		time.AfterFunc(4050*time.Millisecond, func() { p.SetMuted(true); p.SetMuted(true) })
+		time.AfterFunc(6*second, func() {
+			if st := p.Status(); !st.Muted || st.Speaking || st.Source.LevelDB != capture.Quietest {
+				t.Errorf("status: %+v", st)
+			}
+		})
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		got := read(t, db)
+		if len(got.segments[0]) != 1 || !near(got.segments[0][0].End, 4*second, 200*time.Millisecond) {
+			t.Errorf("stored %+v", got.segments)
+		}
+		if len(changes) != 1 || changes[0] != "muted" {
+			t.Errorf("subscribers were told %q", changes)
+		}
+	})
+}
+
+// TestMutedForLong: a recording ends while nobody listens, as it does while nobody
+// speaks, and what was muted before the first one is no part of it.
+func TestMutedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).voice(30 * second).quiet(10 * second).voice(2 * second).quiet(200 * second).voice(2 * second).quiet(2 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		o := testOptions()
+		o.Apart = 60 * second
+		p := newPipeline(s, db, o, &stub{})
+		p.SetMuted(true)
+		time.AfterFunc(35*second, func() { p.SetMuted(false) })
+		time.AfterFunc(50*second, func() { p.SetMuted(true) })
+		time.AfterFunc(200*second, func() { p.SetMuted(false) })
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, db)
+		if len(got.recordings) != 2 || len(got.segments[0]) != 1 || len(got.segments[1]) != 1 {
+			t.Fatalf("stored %+v", got)
+		}
+		if start := got.segments[0][0].Start; start > second {
+			t.Errorf("the first text begins at %v", start)
+		}
+		if e := got.events[0]; len(e) != 1 || e[0].Kind != "muted" || !near(e[0].Until, got.recordings[0].Duration, time.Millisecond) || len(got.events[1]) != 0 {
+			t.Errorf("events: %+v", got.events)
 		}
 	})
 }

@@ -20,6 +20,7 @@ type state struct {
 	unstored  []commit
 	lost      int
 	problems  []Problem
+	clocks    clocks
 }
 
 // Problem is something that is wrong, and since when.
@@ -49,7 +50,11 @@ type Status struct {
 	LastText time.Time `json:"last_text,omitzero"`
 	// Delay is from the end of the last utterance, as it was decided, to its text in the
 	// store, in seconds.
-	Delay    float64   `json:"delay_seconds"`
+	Delay float64 `json:"delay_seconds"`
+	// Drift is how far the sample clock has run ahead of this machine's clock since the
+	// first sound, in seconds, and in millionths of that time.
+	Drift    float64   `json:"drift_seconds"`
+	DriftPPM float64   `json:"drift_ppm"`
 	Problems []Problem `json:"problems"`
 }
 
@@ -61,8 +66,11 @@ func (p *Pipeline) Status() Status {
 		Unstored: len(p.state.unstored), Lost: p.state.lost, Segments: p.state.segments, LastText: p.state.textAt,
 		Delay: p.state.delay.Seconds(), Problems: append([]Problem{}, p.state.problems...),
 	}
+	s.Drift, s.DriftPPM = p.state.clocks.drift.Seconds(), p.state.clocks.ppm
 	p.mu.Unlock()
-	s.Source = p.source.Status()
+	if s.Source = p.source.Status(); s.Muted {
+		s.Source.LevelDB, s.Source.GainDB = capture.Quietest, 0 // they would tell that somebody speaks
+	}
 	s.Model, s.Captions = p.models[p.ladder.model()].Name, p.opts.Captions > 0 && p.ladder.captions()
 	s.Lag = p.queue.lag().Seconds()
 	return s
@@ -76,6 +84,9 @@ func (p *Pipeline) note(e *ears) {
 	p.state.speaking = speaking
 	if p.state.now = e.recording; e.recording != nil {
 		p.state.at = e.place(e.heard)
+	}
+	if e.live {
+		p.state.clocks.compare(e.heard, p.opts.Now())
 	}
 }
 

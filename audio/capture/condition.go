@@ -60,13 +60,13 @@ func (l *level) add(samples []float32) {
 	}
 }
 
-// quietest is the level of silence, in dBFS, where a number is needed: half a step of
+// Quietest is the level of silence, in dBFS, where a number is needed: half a step of
 // 16 bits is at -101.
-const quietest = -120.0
+const Quietest = -120.0
 
 func (l *level) db() float64 { return decibels(math.Float64frombits(l.last.Load())) }
 
-// decibels is a mean square in dB against full scale, no less than quietest.
+// decibels is a mean square in dB against full scale, no less than Quietest.
 func decibels(square float64) float64 {
-	return max(quietest, 10*math.Log10(max(square, 1e-30)))
+	return max(Quietest, 10*math.Log10(max(square, 1e-30)))
 }

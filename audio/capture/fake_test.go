@@ -447,7 +447,7 @@ func TestOverflow(t *testing.T) {
 		if 2*gap.Gap != missing || gap.Pos != samples(960*time.Millisecond) {
 			t.Errorf("the gap is marked as %+v", gap)
 		}
-		if quiet := dB(got[gap.Pos : gap.Pos+gap.Gap]); quiet > quietest {
+		if quiet := dB(got[gap.Pos : gap.Pos+gap.Gap]); quiet > Quietest {
 			t.Errorf("sound of %.1f dBFS in the gap", quiet)
 		}
 	})

@@ -56,6 +56,7 @@ type Status struct {
 	Since    time.Time    `json:"since"`
 	Reason   string       `json:"reason,omitempty"` // why it is not running
 	Device   string       `json:"device,omitempty"`
+	Live     bool         `json:"live"`              // sound comes in its own time, not as fast as it is read
 	Format   audio.Format `json:"format"`            // of the device; zero while not known
 	Pos      int64        `json:"pos"`               // samples so far, missing ones included
 	Missing  int64        `json:"missing_samples"`   // of these, not heard

@@ -95,7 +95,7 @@ func (s *stream) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.status
-	status.Pos, status.Missing = pos, missing
+	status.Pos, status.Missing, status.Live = pos, missing, !s.lossless
 	status.LevelDB = s.level.db()
 	if s.gain != nil {
 		status.GainDB = s.gain.db()
