@@ -51,7 +51,15 @@ func ParseChannel(s string) (Channel, error) {
 //
 // A Source of one channel is returned as it is. A channel that src does not have,
 // and Each, are errors.
-func Mono(src Source, ch Channel) (Source, error) {
+func Mono(src Source, ch Channel) (Source, error) { return mono(src, ch, mixBlock) }
+
+// LiveMono is what Mono returns, but its mix has a delay of 20 ms: it decides on each
+// channel as it comes, without a look at what is next. A channel that begins to carry
+// sound may lose its first 20 ms.
+func LiveMono(src Source, ch Channel) (Source, error) { return mono(src, ch, mixFade) }
+
+// mono mixes in blocks of so many seconds.
+func mono(src Source, ch Channel, seconds float64) (Source, error) {
 	format := src.Format()
 	switch {
 	case ch == Each:
@@ -61,19 +69,9 @@ func Mono(src Source, ch Channel) (Source, error) {
 	case format.Channels == 1:
 		return src, nil
 	case ch == Mix:
-		return newMixer(src, mixBlock), nil
+		return newMixer(src, seconds), nil
 	}
 	return &picker{src: src, channels: format.Channels, index: int(ch) - 1}, nil
-}
-
-// LiveMono is the mix that Mono makes, with a delay of 20 ms: it decides on each
-// channel as it comes, without a look at what is next. A channel that begins to carry
-// sound may lose its first 20 ms.
-func LiveMono(src Source) Source {
-	if src.Format().Channels == 1 {
-		return src
-	}
-	return newMixer(src, mixFade)
 }
 
 // picker passes one channel on.

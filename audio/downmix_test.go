@@ -274,7 +274,11 @@ func TestLiveMono(t *testing.T) {
 		{"C18 opposite phase", channels(s, scaled(s, -1)), s},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			out, err := ReadAll(LiveMono(tc.src))
+			src, err := LiveMono(tc.src, Mix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := ReadAll(src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +289,11 @@ func TestLiveMono(t *testing.T) {
 	}
 	t.Run("delay", func(t *testing.T) {
 		src := channels(s, s)
-		if _, err := LiveMono(src).Read(make([]float32, 1)); err != nil {
+		mixed, err := LiveMono(src, Mix)
+		if err == nil {
+			_, err = mixed.Read(make([]float32, 1))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		if took := 2*n - len(src.samples); took > 2*777 {

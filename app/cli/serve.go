@@ -113,14 +113,14 @@ func (s *service) build(ctx context.Context, db *store.Store) (capture.Source, e
 		return nil, err
 	}
 	options := captureOptions(s.env)
-	options.Log = s.log
+	options.Log, options.Preset = s.log, soundOptions(s.config.Audio)
 	var built atomic.Pointer[pipeline.Pipeline] // the source may have something to say before
 	options.Notify = func(e capture.Event) {
 		if p := built.Load(); p != nil {
 			p.SourceChanged(e)
 		}
 	}
-	source, err := capture.Open(ctx, sourceSpec(s.config), options)
+	source, err := capture.Open(ctx, s.config.Source, options)
 	if err != nil {
 		return nil, err
 	}

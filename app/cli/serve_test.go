@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/app/config"
 	"earshot/app/export"
 	"earshot/whisper/backendtest"
 )
@@ -183,5 +184,20 @@ func TestForeignHost(t *testing.T) {
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil || answer.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("%v, %v", answer, err)
+	}
+}
+
+// TestSoundOptions: what is not said stays with the source, and the source knows the rest.
+func TestSoundOptions(t *testing.T) {
+	for _, c := range []struct {
+		config.Audio
+		want string
+	}{
+		{config.Default().Audio, "channel=mix"},
+		{config.Audio{Gain: "off", HighPass: "on", Channel: "2"}, "channel=2&filter=on&gain=off"},
+	} {
+		if got := soundOptions(c.Audio); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.Audio, got, c.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -61,19 +62,16 @@ func (s *service) pipelineOptions() pipeline.Options {
 	return o
 }
 
-// sourceSpec is the source with what the configuration says about sound, unless the
-// source says it itself.
-func sourceSpec(c config.Config) string {
-	spec, options, _ := strings.Cut(c.Source, "?")
-	for _, o := range []struct{ name, value string }{{"gain", c.Audio.Gain}, {"filter", c.Audio.HighPass}} {
-		if o.value != "auto" && !strings.Contains("&"+options, "&"+o.name+"=") {
-			options += "&" + o.name + "=" + o.value
+// soundOptions are what the configuration says about sound, as options of a source. They
+// give way to what stands in the source itself.
+func soundOptions(c config.Audio) string {
+	o := url.Values{"channel": {c.Channel}}
+	for name, value := range map[string]string{"gain": c.Gain, "filter": c.HighPass} {
+		if value != "auto" {
+			o.Set(name, value)
 		}
 	}
-	if options = strings.Trim(options, "&"); options == "" {
-		return spec
-	}
-	return spec + "?" + options
+	return o.Encode()
 }
 
 // readClip reads a clip, which is no longer than an utterance.

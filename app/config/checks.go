@@ -20,7 +20,13 @@ type check struct {
 var checks = map[string]check{
 	"model":    {"the name of a model: lower-case letters, digits, . _ -", regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`).MatchString},
 	"language": {"auto, a language, or several with commas", regexp.MustCompile(`^\pL[\pL0-9 _-]*(, *\pL[\pL0-9 _-]*)*$`).MatchString},
+	"channel":  {"mix, or 1 to 32", isChannel},
 	"listen":   {"ADDRESS:PORT, or off", isListen},
+}
+
+func isChannel(text string) bool {
+	n, err := strconv.Atoi(text)
+	return text == "mix" || err == nil && n >= 1 && n <= 32
 }
 
 func isListen(text string) bool {

@@ -46,6 +46,7 @@ type Config struct {
 type Audio struct {
 	Gain     string `yaml:"gain" default:"auto" oneof:"auto on off" doc:"Slow gain for people far from the microphone. auto is on for microphones and off for files and pipes."`
 	HighPass string `yaml:"high-pass" default:"auto" oneof:"auto on off" doc:"Removes a constant offset and rumble below 60 Hz. auto is as with gain."`
+	Channel  string `yaml:"channel" default:"mix" check:"channel" doc:"mix, or the number of the one channel to take. The mix leaves out what is silent, and one of two channels that cancel each other."`
 }
 
 // Endpointing is vad.Options for live sound, and what goes with it.

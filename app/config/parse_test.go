@@ -57,6 +57,8 @@ func TestProblems(t *testing.T) {
 		{"age too small", "store: {keep-audio: 30s}", []string{`:1: store.keep-audio "30s": never, forever, or an age such as 12h or 30d, at least 1m`}},
 		{"model", "model: ../base", []string{`:1: model "../base": the name of a model: lower-case letters, digits, . _ -`}},
 		{"address", "server: {listen: 8080}", []string{`:1: server.listen "8080": ADDRESS:PORT, or off`}},
+		{"channel", "audio: {channel: left}", []string{`:1: audio.channel "left": mix, or 1 to 32`}},
+		{"no such channel", "audio: {channel: 0}", []string{`:1: audio.channel "0": mix, or 1 to 32`}},
 		{"port", "server: {listen: 'localhost:http'}", []string{`:1: server.listen "localhost:http": ADDRESS:PORT, or off`}},
 		{"two lines", "prompt: |\n  a\n  b\n", []string{`:1: prompt "a\nb": a text in one line, at most 4096 bytes`}},
 		{"together", "endpointing:\n  threshold: 0.3\n", []string{`:2: endpointing.end-threshold "0.35": at most threshold, which is 0.3`}},

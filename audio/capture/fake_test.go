@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -411,6 +412,47 @@ func TestC101(t *testing.T) {
 	if _, _, err := openAny(f, usb, audio.Format{}); !errors.Is(err, errBusy) || f.lists != 1 {
 		t.Errorf("a device that is in use: %v after %d tries", err, f.lists)
 	}
+}
+
+// Of a device, too, one channel can be taken; that there is none such is a state.
+func TestDeviceChannel(t *testing.T) {
+	for channel, want := range map[audio.Channel]float64{audio.Mix: -9.03, 1: Quietest, 2: -9.03} {
+		got, _ := hear(t, openStereo(t, channel), time.Second)
+		if level := dB(got[1600:]); level < want-0.1 || level > want+0.1 {
+			t.Errorf("channel %d: %.1f dBFS, want %.1f", channel, level, want)
+		}
+	}
+	s := openStereo(t, 3)
+	until(t, s, "given a reason", 5*time.Second, func(s Status) bool {
+		return s.State == Searching && s.Reason == "take channel 3 of 2: there is no such channel"
+	})
+}
+
+// openStereo has a device that gives a tone on the second of its two channels.
+func openStereo(t *testing.T, channel audio.Channel) *stream {
+	f := newFake()
+	s := newStream(Options{Convert: options().Convert}, spec{channel: channel})
+	v := newSupervisor(s, spec{})
+	v.start = f.process(func(ctx context.Context, out io.Writer) error {
+		w := &wireWriter{out: out}
+		if err := w.json(msgOpened, audio.Format{Rate: audio.SampleRate, Channels: 2}); err != nil {
+			return err
+		}
+		both := make([]float32, 4*audio.SampleRate)
+		for i, v := range sine(1000, 0.5, audio.SampleRate, 2*audio.SampleRate) {
+			both[2*i+1] = v
+		}
+		for block := range slices.Chunk(both, 1280) {
+			if err := w.sound(block); err != nil {
+				return err
+			}
+		}
+		<-ctx.Done()
+		return nil
+	})
+	s.begin(t.Context(), v.run)
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
 // What the driver lost is estimated from the clock, and marked where it is.

@@ -12,11 +12,11 @@ import (
 	"earshot/audio"
 )
 
-// feed takes in src to its end.
-func (s *stream) feed(src audio.Source) func(context.Context) error {
+// feed takes in src, which came in a format, to its end.
+func (s *stream) feed(format audio.Format, src audio.Source) func(context.Context) error {
 	s.lossless = true
 	return func(ctx context.Context) error {
-		s.running(src.Format())
+		s.running(format)
 		return s.takeIn(ctx, src)
 	}
 }
@@ -36,6 +36,10 @@ func openFile(ctx context.Context, s *stream, p spec) (Source, error) {
 	first, err := s.options.OpenFile(p.name)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := audio.Mono(first, p.channel); err != nil {
+		first.Close()
+		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
 	s.lossless = p.unpaced
 	return s.begin(ctx, func(ctx context.Context) error {
@@ -70,7 +74,11 @@ func (s *stream) loop(ctx context.Context, f File, path string) error {
 // play takes in f and closes it.
 func (s *stream) play(ctx context.Context, f File) error {
 	defer f.Close()
-	return s.takeIn(ctx, f)
+	in, err := audio.Mono(f, s.channel)
+	if err != nil {
+		return err // what stands at the path is another file now
+	}
+	return s.takeIn(ctx, in)
 }
 
 // raw is a source of samples without a header, little-endian, interleaved.

@@ -78,6 +78,8 @@ type File interface {
 type Options struct {
 	// Convert makes 16 kHz mono of any format, in full length: resample.To16k.
 	Convert func(audio.Source) (audio.Source, error)
+	// Preset is options that hold where the spec doesn't say otherwise.
+	Preset string
 	// OpenFile opens recordings, for file: and loop:.
 	OpenFile func(path string) (File, error)
 	// Stdin is what the source stdin reads.
@@ -108,13 +110,14 @@ const defaultBuffer = 30 * time.Second
 //
 //	gain=on|off           slow gain control; the default is on for devices only
 //	filter=on|off         DC removal and high-pass; likewise
+//	channel=mix|N         the channel to take, from 1 on; mix is audio.Mono's
 //	speed=max             file, loop: as fast as it is read
 //	rate, channels        device: the only format to try; stdin: of the samples
 //	format=s16le|f32le    stdin
 //
 // A device need not be there. The source ends when ctx does.
 func Open(ctx context.Context, spec string, o Options) (Source, error) {
-	p, err := parseSpec(spec)
+	p, err := parseSpec(spec, o.Preset)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +134,11 @@ func Open(ctx context.Context, spec string, o Options) (Source, error) {
 		if o.Stdin == nil {
 			return nil, errors.New("read samples from standard input: there is none")
 		}
-		return s.begin(ctx, s.feed(&raw{in: o.Stdin, format: p.format, float: p.float})), nil
+		in, err := audio.Mono(&raw{in: o.Stdin, format: p.format, float: p.float}, p.channel)
+		if err != nil {
+			return nil, fmt.Errorf("source %q: %w", spec, err)
+		}
+		return s.begin(ctx, s.feed(p.format, in)), nil
 	}
 }
 
@@ -143,5 +150,5 @@ func From(ctx context.Context, name string, src audio.Source, o Options) (Source
 	}
 	s := newStream(o, spec{name: name})
 	s.lossless = true
-	return s.begin(ctx, s.feed(src)), nil
+	return s.begin(ctx, s.feed(src.Format(), src)), nil
 }

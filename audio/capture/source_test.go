@@ -31,10 +31,11 @@ func TestSpec(t *testing.T) {
 		{"file:what?.wav", spec{kind: kindFile, name: "what?.wav"}},
 		{"file:a.wav?speed=max&gain=on", spec{kind: kindFile, name: "a.wav", unpaced: true, gain: true}},
 		{"loop:/a=b/c.wav", spec{kind: kindLoop, name: "/a=b/c.wav"}},
+		{"mic?channel=3", spec{name: "mic", gain: true, filter: true, channel: 3}},
 		{"stdin", spec{kind: kindStdin, format: audio.Format{Rate: 16000, Channels: 1}}},
 		{"-?format=f32le&rate=8000&channels=2&filter=on", spec{kind: kindStdin, float: true, filter: true, format: audio.Format{Rate: 8000, Channels: 2}}},
 	} {
-		if got, err := parseSpec(tc.text); err != nil || got != tc.want {
+		if got, err := parseSpec(tc.text, ""); err != nil || got != tc.want {
 			t.Errorf("%q: got %+v, %v", tc.text, got, err)
 		}
 	}
@@ -50,6 +51,8 @@ func TestSpec(t *testing.T) {
 		"stdin?rate=1":          "rate=1: 4000 to 192000",
 		"stdin?channels=x":      "channels=x: 1 to 32",
 		"stdin?format=mp3":      "s16le or f32le",
+		"stdin?channel=each":    "channel=each: mix, or a number",
+		"stdin?channel=0":       `channel "0"`,
 		"ws://somewhere/stream": "not opened by name",
 	} {
 		if _, err := Open(t.Context(), text, options()); err == nil || !strings.Contains(err.Error(), want) {
@@ -314,3 +317,57 @@ func TestNoPortAudio(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What the configuration says gives way to what stands in the source.
+func TestPreset(t *testing.T) {
+	got, err := parseSpec("mic?gain=on", "channel=2&filter=off&gain=off")
+	if want := (spec{name: "mic", gain: true, channel: 2}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	if got, err = parseSpec("file:what?.wav", "gain=on"); err != nil || got.name != "what?.wav" || !got.gain {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// The channel that was asked for is the one that is heard, from each kind of source.
+func TestChannel(t *testing.T) {
+	quiet, loud := make([]float32, audio.SampleRate), sine(1000, 0.5, audio.SampleRate, audio.SampleRate)
+	bytes16 := func() io.Reader {
+		var b bytes.Buffer
+		for i := range quiet {
+			for _, v := range []float32{quiet[i], loud[i], -loud[i]} {
+				_ = binary.Write(&b, binary.LittleEndian, int16(v*32767))
+			}
+		}
+		return &b
+	}
+	for channel, want := range map[string]float64{"mix": -9.03, "1": Quietest, "2": -9.03, "3": -9.03} {
+		o := options()
+		o.Stdin = bytes16()
+		o.Preset = "channel=" + channel
+		got, _ := hear(t, open(t, "stdin?channels=3", o), time.Hour)
+		if level := dB(got[1600:]); math.Abs(level-want) > 0.1 {
+			t.Errorf("channel %s: %.1f dBFS, want %.1f", channel, level, want)
+		}
+	}
+	o := options()
+	o.Stdin = bytes16()
+	if _, err := Open(t.Context(), "stdin?channel=2", o); err == nil || !strings.Contains(err.Error(), "take channel 2 of 1") {
+		t.Errorf("standard input with one channel: %v", err)
+	}
+	o.OpenFile = func(string) (File, error) {
+		return closed{&raw{in: bytes16(), format: audio.Format{Rate: audio.SampleRate, Channels: 3}}}, nil
+	}
+	if got, _ := hear(t, open(t, "file:x?speed=max&channel=1", o), time.Hour); len(got) != audio.SampleRate || dB(got) != Quietest {
+		t.Errorf("a file's quiet channel: %d samples of %.1f dBFS", len(got), dB(got))
+	}
+	o.Preset = "channel=4"
+	if _, err := Open(t.Context(), "file:x", o); err == nil || !strings.Contains(err.Error(), "x: take channel 4 of 3") {
+		t.Errorf("a file with three channels: %v", err)
+	}
+}
+
+// closed is a File that needs no closing.
+type closed struct{ audio.Source }
+
+func (closed) Close() error { return nil }

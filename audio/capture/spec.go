@@ -34,6 +34,7 @@ type spec struct {
 	name    string // of the device ("" is the default), or the path
 	filter  bool
 	gain    bool
+	channel audio.Channel // Mix, or one
 	unpaced bool
 	format  audio.Format // 0 where not given
 	float   bool         // stdin: f32le
@@ -41,8 +42,8 @@ type spec struct {
 
 // parseSpec reads what Open documents. Only what stands behind the last question mark
 // and looks like options is taken for options: devices and files may have one in their
-// name.
-func parseSpec(text string) (spec, error) {
+// name. What preset says holds where text doesn't.
+func parseSpec(text, preset string) (spec, error) {
 	p := spec{}
 	rest, options := text, ""
 	if i := strings.LastIndexByte(text, '?'); i >= 0 && optionsLike.MatchString(text[i+1:]) {
@@ -77,8 +78,10 @@ func parseSpec(text string) (spec, error) {
 		}
 		p.filter, p.gain = true, true
 	}
-	if err := p.options(options); err != nil {
-		return p, fmt.Errorf("source %q: %w", text, err)
+	for _, o := range []string{preset, options} {
+		if err := p.options(o); err != nil {
+			return p, fmt.Errorf("source %q: %w", text, err)
+		}
 	}
 	return p, nil
 }
@@ -116,6 +119,10 @@ func (p *spec) option(key, value string) (err error) {
 		p.gain, err = onOff(key, value)
 	case key == "filter":
 		p.filter, err = onOff(key, value)
+	case key == "channel":
+		if p.channel, err = audio.ParseChannel(value); p.channel == audio.Each {
+			err = errors.New("channel=each: mix, or a number")
+		}
 	case key == "speed" && file:
 		if p.unpaced = value == "max"; !p.unpaced && value != "1" {
 			err = fmt.Errorf("speed=%s: 1 or max", value)

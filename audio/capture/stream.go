@@ -17,6 +17,7 @@ type stream struct {
 	filter   *highPass // nil: off
 	gain     *gain     // nil: off
 	level    level
+	channel  audio.Channel
 	lossless bool      // the writer waits for the reader
 	paced    time.Time // where set, samples come no sooner than they would from a microphone that started then
 
@@ -38,7 +39,7 @@ func newStream(o Options, p spec) *stream {
 	if o.Buffer <= 0 {
 		o.Buffer = defaultBuffer
 	}
-	s := &stream{options: o, buf: make([]float32, chunk)}
+	s := &stream{options: o, channel: p.channel, buf: make([]float32, chunk)}
 	s.ring = newRing(max(maxBlock, int(o.Buffer.Seconds()*audio.SampleRate)))
 	if p.filter {
 		s.filter = newHighPass()

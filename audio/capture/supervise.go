@@ -155,7 +155,11 @@ func (a *attempt) listen(ctx context.Context) error {
 		}
 	}
 	for a.err == nil {
-		if err := a.v.takeIn(ctx, audio.LiveMono(a)); err != nil {
+		in, err := audio.LiveMono(a, a.v.channel)
+		if err == nil {
+			err = a.v.takeIn(ctx, in)
+		}
+		if err != nil {
 			return err
 		}
 		if a.gap {
