@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"app/config":   {},
 	"app/eval":     {}, // scoring: texts in, error rates out
 	"app/export":   {},
+	"app/panel":    {}, // keys and lights on the device's case
 	"app/plan":     {"whisper", "npu/graph"},
 	"app/pipeline": {"audio/...", "whisper", "store", "app/plan"},
 	"app/web":      {"store", "app/config", "app/export"},
