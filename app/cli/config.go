@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"earshot/app/config"
+	"earshot/app/panel"
 	"earshot/whisper/token"
 )
 
@@ -130,7 +131,15 @@ func (f *configFlags) load(cmd *cobra.Command, env *Env) (*config.Loaded, error)
 }
 
 // configChecks know what app/config cannot.
-var configChecks = config.Checks{"language": checkLanguages}
+var configChecks = config.Checks{"language": checkLanguages, "controls.mute-key": checkKey}
+
+func checkKey(value string) error {
+	if value == "off" {
+		return nil
+	}
+	_, err := panel.ParseCode(value)
+	return err
+}
 
 func checkLanguages(value string) error {
 	if value == "auto" {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"earshot/app/panel"
 	"earshot/app/pipeline"
 	"earshot/cpu"
 	"earshot/store"
@@ -37,7 +38,10 @@ type serverStatus struct {
 	Backend string    `json:"backend"`
 	Started time.Time `json:"started"`
 	pipeline.Status
-	Store storeStatus `json:"store"`
+	MutedBy []string      `json:"muted_by"`           // user, switch
+	MuteKey *panel.Status `json:"mute_key,omitempty"` // where one is asked for
+	Light   *panel.Status `json:"light,omitempty"`
+	Store   storeStatus   `json:"store"`
 }
 
 type storeStatus struct {
@@ -60,6 +64,7 @@ func (s *service) status(ctx context.Context) (serverStatus, error) {
 		},
 	}
 	out.Pending = db.Pending
+	s.controls.status(&out)
 	return out, err
 }
 
@@ -72,13 +77,22 @@ func (s *service) serveHTTP(l net.Listener) (stop func()) {
 		if err != nil {
 			s.log.Warn("status", "problem", err)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		_ = json.NewEncoder(w).Encode(status) // the client may be gone
+		answerJSON(w, status)
 	})
-	server := &http.Server{Handler: sameHost(mux), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	return serveOn(l, sameHost(mux))
+}
+
+// serveOn answers until stop is called.
+func serveOn(l net.Listener, h http.Handler) (stop func()) {
+	server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go func() { _ = server.Serve(l) }() // it ends with Close
 	return func() { server.Close() }
+}
+
+func answerJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
 // sameHost refuses requests that a page of another site sends by a name of its own

@@ -47,6 +47,7 @@ type service struct {
 	log      *slog.Logger
 	level    *slog.LevelVar
 	pipeline *pipeline.Pipeline
+	controls *controls
 	started  time.Time
 	replaced chan struct{} // the store has been
 
@@ -77,12 +78,17 @@ func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) e
 		return err
 	}
 	defer func() { s.pipelineStore(db).Close() }()
+	if s.controls, err = newControls(env.StateDir, s.config.Controls, s.log); err != nil {
+		return err
+	}
 	source, err := s.build(ctx, db)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
 
+	s.controls.attach(s.pipeline)
+	defer s.controls.run(ctx)()
 	go s.care(ctx)
 	if listener != nil {
 		stop := s.serveHTTP(listener)
@@ -116,6 +122,7 @@ func (s *service) build(ctx context.Context, db *store.Store) (capture.Source, e
 	options.Log, options.Preset = s.log, soundOptions(s.config.Audio)
 	var built atomic.Pointer[pipeline.Pipeline] // the source may have something to say before
 	options.Notify = func(e capture.Event) {
+		s.controls.sourceRuns(e.State == capture.Running)
 		if p := built.Load(); p != nil {
 			p.SourceChanged(e)
 		}
@@ -201,6 +208,9 @@ func (s *service) setLevel() {
 func (s *service) line() string {
 	st := s.pipeline.Status()
 	text := fmt.Sprintf("%s; %d texts; %s", st.Source.State, st.Segments, st.Model)
+	if st.Muted {
+		text = "muted; " + text
+	}
 	for _, p := range st.Problems {
 		text += "; " + p.Kind + ": " + p.Reason
 	}

@@ -52,6 +52,12 @@ func ownState(t *testing.T) {
 func startService(t *testing.T, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
 	ownState(t)
+	return restartService(t, args...)
+}
+
+// restartService runs earshot serve with the state folder that there is.
+func restartService(t *testing.T, args ...string) (address string, log *logged, end func() int) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
 	if err != nil {
 		t.Fatal(err)

@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"earshot/app/panel"
 )
 
 func statusCommand(env *Env) *cobra.Command {
@@ -69,10 +73,18 @@ func askStatus(ctx context.Context, address string) ([]byte, error) {
 func printStatus(w io.Writer, s serverStatus) error {
 	muted := ""
 	if s.Muted {
-		muted = ", muted"
+		muted = ", muted by " + strings.Join(s.MutedBy, " and ")
 	}
 	_, err := fmt.Fprintf(w, "source      %s%s, %.0f dBFS\nmodel       %s on %s (%s)\nrecording   %d, %.0f s\ntexts       %d, the last one %.2f s after its end\nwaiting     %.1f s, %d clips\n",
 		s.Source.State, muted, s.Source.LevelDB, s.Model, s.Backend, s.Kernels, s.Recording, s.At, s.Segments, s.Delay, s.Lag, s.Pending)
+	for _, part := range []struct {
+		name string
+		*panel.Status
+	}{{"mute key", s.MuteKey}, {"light", s.Light}} {
+		if part.Status != nil {
+			fmt.Fprintf(w, "%-11s %s: %s\n", part.name, part.State, cmp.Or(part.Reason, part.Device))
+		}
+	}
 	if s.DriftPPM != 0 {
 		fmt.Fprintf(w, "clock       %+.1f s against this machine's (%+.0f ppm)\n", s.Drift, s.DriftPPM)
 	}

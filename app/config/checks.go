@@ -21,6 +21,8 @@ var checks = map[string]check{
 	"model":    {"the name of a model: lower-case letters, digits, . _ -", regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`).MatchString},
 	"language": {"auto, a language, or several with commas", regexp.MustCompile(`^\pL[\pL0-9 _-]*(, *\pL[\pL0-9 _-]*)*$`).MatchString},
 	"channel":  {"mix, or 1 to 32", isChannel},
+	"key":      {"a name such as KEY_MICMUTE or SW_MUTE_DEVICE, key:NUMBER, switch:NUMBER, or off", regexp.MustCompile(`^(off|(KEY|BTN|SW)_[A-Z0-9_]+|(key|switch):[0-9]\w*)$`).MatchString},
+	"led":      {"a name without a slash, or nothing", regexp.MustCompile(`^(\.*[^/.][^/]*)?$`).MatchString},
 	"listen":   {"ADDRESS:PORT, or off", isListen},
 }
 

@@ -40,6 +40,7 @@ type Config struct {
 	Live        Live        `yaml:"live" doc:"Text while someone speaks, and what gives way when the machine is too slow."`
 	Store       Store       `yaml:"store" doc:"What is kept, and for how long. What is deleted is gone from the disk, from the search index and from the backups."`
 	Server      Server      `yaml:"server" doc:"The page and the programs' way in."`
+	Controls    Controls    `yaml:"controls" doc:"A key that mutes, and a light that is lit while earshot listens, on devices that have them."`
 }
 
 // Audio is how sound is prepared.
@@ -91,6 +92,13 @@ func (s Store) KeepsAudio() bool { return s.KeepAudio != Never && !s.NoHistory()
 // Server is about HTTP.
 type Server struct {
 	Listen string `yaml:"listen" default:"127.0.0.1:8080" check:"listen" doc:"Address and port of the page and the API, or off. 127.0.0.1 is reached from this machine only."`
+}
+
+// Controls are keys and lights on the device's case.
+type Controls struct {
+	MuteKey     string `yaml:"mute-key" default:"KEY_MICMUTE" check:"key" doc:"The key that mutes with one press and listens again with the next, or a switch that mutes as long as it is on, such as SW_MUTE_DEVICE. What has another name is key:NUMBER or switch:NUMBER, as in linux/input-event-codes.h; off is none. The user that earshot runs as needs leave to read /dev/input."`
+	InputDevice string `yaml:"input-device" default:"" doc:"The input device with that key: its name, a part of it, or its path. Empty takes every one that has the key."`
+	Light       string `yaml:"light" default:"" check:"led" doc:"The LED that is lit while earshot listens, by its name in /sys/class/leds; empty is none. The user that earshot runs as needs leave to write there."`
 }
 
 // Default is what holds where nothing is said.

@@ -8,44 +8,42 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
 // Light is an LED. Create it with NewLight; Run does the work.
 type Light struct {
-	Name string // in /sys/class/leds
+	Name string      // in /sys/class/leds
+	On   func() bool // whether it is lit
 	Log  *slog.Logger
 
 	status
 	root    string
-	on      atomic.Bool
 	changed chan struct{}
 }
 
-// NewLight returns a light that is off.
+// NewLight returns a light that is never lit.
 func NewLight(name string) *Light {
-	l := &Light{Name: name, Log: slog.New(slog.DiscardHandler), root: "/sys/class/leds", changed: make(chan struct{}, 1)}
+	l := &Light{Name: name, On: func() bool { return false }, Log: slog.New(slog.DiscardHandler), root: "/sys/class/leds", changed: make(chan struct{}, 1)}
 	l.set(Searching, "", name)
 	return l
 }
 
-// Set turns the light on or off, soon.
-func (l *Light) Set(on bool) {
-	l.on.Store(on)
+// Changed says that On may say something else now.
+func (l *Light) Changed() {
 	select {
 	case l.changed <- struct{}{}:
 	default:
 	}
 }
 
-// Run keeps the light as it was set, until ctx ends; then it is off. Where that can't be
-// done it is tried again, and what can be done is done again at times: an LED that was
-// away comes back dark.
+// Run keeps the light as On says, until ctx ends; then it is off. Where that can't be done
+// it is tried again, and what can be done is done again at times: an LED that was away
+// comes back dark.
 func (l *Light) Run(ctx context.Context) {
 	for failing := soonest; ctx.Err() == nil; {
 		wait := latest
-		if l.show(l.on.Load()) {
+		if l.show(l.On()) {
 			failing = soonest
 		} else {
 			wait, failing = failing, longer(failing)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,24 +47,25 @@ func lit(t *testing.T, root string) bool {
 	return strings.HasPrefix(led(t, root, "brightness"), "255")
 }
 
-func newTestLight(root string) *Light {
-	l := NewLight("rec")
-	l.root = root
-	return l
+func newTestLight(root string) (*Light, *atomic.Bool) {
+	l, on := NewLight("rec"), new(atomic.Bool)
+	l.root, l.On = root, on.Load
+	return l, on
 }
 
 // TestLight is on and off as it is told, blinks no more, and is off at the end.
 func TestLight(t *testing.T) {
 	root := leds(t)
 	synctest.Test(t, func(t *testing.T) {
-		l := newTestLight(root)
+		l, set := newTestLight(root)
 		run(t, l)
 		synctest.Wait()
 		if lit(t, root) || !strings.HasPrefix(led(t, root, "trigger"), "none") {
 			t.Errorf("at first: %q, trigger %q", led(t, root, "brightness"), led(t, root, "trigger"))
 		}
 		for _, on := range []bool{true, true, false, true} {
-			l.Set(on)
+			set.Store(on)
+			l.Changed()
 			synctest.Wait()
 			if lit(t, root) != on {
 				t.Errorf("set to %v: %q", on, led(t, root, "brightness"))
@@ -82,8 +84,8 @@ func TestLight(t *testing.T) {
 func TestLightMissing(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := newTestLight(root)
-		l.Set(true)
+		l, set := newTestLight(root)
+		set.Store(true)
 		run(t, l)
 		time.Sleep(time.Minute)
 		if s := l.Status(); s.State != Searching || !strings.Contains(s.Reason, filepath.Join(root, "rec")) || time.Since(s.Since) < 59*time.Second {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -175,12 +176,14 @@ func TestKeyboardLED(t *testing.T) {
 			}
 		})
 	}()
-	l := NewLight(name)
+	l, on := NewLight(name), new(atomic.Bool)
+	l.On = on.Load
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); l.Run(ctx) }()
 	waitFor(t, &l.status, Ready)
-	l.Set(true)
+	on.Store(true)
+	l.Changed()
 	if got := <-shown; got != 1 {
 		t.Errorf("set, it is %d", got)
 	}

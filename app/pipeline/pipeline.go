@@ -161,6 +161,9 @@ func (p *Pipeline) SetMuted(muted bool) {
 	}
 }
 
+// Muted says whether nobody listens.
+func (p *Pipeline) Muted() bool { return p.muted.Load() }
+
 // Store is the store in use.
 func (p *Pipeline) Store() *store.Store {
 	p.mu.Lock()
