@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"log/slog"
 	"strings"
 	"testing"
@@ -101,6 +102,11 @@ func TestMute(t *testing.T) {
 	muted("off", "not muted")
 	eventually(t, "it listens again", status(func(s serverStatus) bool { return !s.Muted && s.Speaking }))
 	muted("on", "muted by user")
+	var since int64
+	eventually(t, "time passes", status(func(s serverStatus) bool {
+		since = cmp.Or(since, s.Source.Pos)
+		return s.Source.Pos > since+16000
+	}))
 	if s := end(); s != 0 {
 		t.Errorf("exit status %d, %s", s, log)
 	}
