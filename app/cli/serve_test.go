@@ -55,8 +55,20 @@ func startService(t *testing.T, args ...string) (address string, log *logged, en
 	return restartService(t, args...)
 }
 
+// startServiceOn is startService with a standard input.
+func startServiceOn(t *testing.T, in io.Reader, args ...string) (address string, log *logged, end func() int) {
+	t.Helper()
+	ownState(t)
+	return runService(t, in, args...)
+}
+
 // restartService runs earshot serve with the state folder that there is.
 func restartService(t *testing.T, args ...string) (address string, log *logged, end func() int) {
+	t.Helper()
+	return runService(t, strings.NewReader(""), args...)
+}
+
+func runService(t *testing.T, in io.Reader, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
 	if err != nil {
@@ -68,7 +80,7 @@ func restartService(t *testing.T, args ...string) (address string, log *logged, 
 	log = &logged{}
 	status := make(chan int, 1)
 	go func() {
-		status <- Run(ctx, append([]string{"serve", "--listen", address, "--model", "tiny.en", "--language", "en"}, args...), strings.NewReader(""), io.Discard, log)
+		status <- Run(ctx, append([]string{"serve", "--listen", address, "--model", "tiny.en", "--language", "en"}, args...), in, io.Discard, log)
 	}()
 	ended := false
 	end = func() int {

@@ -57,7 +57,7 @@ func join(t *testing.T) *joined {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &joined{t: t, path: filepath.Join(t.TempDir(), "joined.wav")}
+	j := &joined{t: t}
 	random := rand.New(rand.NewPCG(6, 0))
 	var all []float32
 	pause := func() {
@@ -77,15 +77,22 @@ func join(t *testing.T) *joined {
 		j.clips = append(j.clips, c)
 		pause()
 	}
-	out, err := os.Create(j.path)
+	j.path = writeClip(t, all)
+	return j
+}
+
+// writeClip makes a WAV file of samples at 16 kHz.
+func writeClip(t *testing.T, x []float32) (path string) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "clip.wav"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := wave.WriteMono16(out, audio.SampleRate, all); err != nil {
+	if err := wave.WriteMono16(out, audio.SampleRate, x); err != nil {
 		t.Fatal(err)
 	}
-	return j
+	return out.Name()
 }
 
 func seconds(samples int) float64 { return float64(samples) / audio.SampleRate }

@@ -3,11 +3,11 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"earshot/app/export"
+	"earshot/audio"
 	"earshot/audio/capture"
 	"earshot/audio/capture/pulsetest"
 	"earshot/whisper/backendtest"
@@ -151,6 +152,7 @@ func (s *server) eventually(what string, holds func(liveStatus) bool) {
 type liveStatus struct {
 	Source struct {
 		State   string `json:"state"`
+		Pos     int64  `json:"pos"`
 		Missing int64  `json:"missing_samples"`
 	} `json:"source"`
 	Speaking bool    `json:"speaking"`
@@ -187,17 +189,54 @@ func TestLivePulse(t *testing.T) {
 	reportLatency(t, s.logged())
 }
 
-// newest exports the only recording.
+// newest exports the only recording, which is done.
 func (p program) newest() []export.Segment {
 	p.t.Helper()
-	list := p.recordings()
-	if len(list) != 1 || list[0].State != "done" {
+	if list := p.recordings(); len(list) != 1 || list[0].State != "done" {
 		p.t.Fatalf("the recordings are %+v", list)
 	}
-	out := p.output("export", fmt.Sprint(list[0].ID), "--format", "srt")
-	transcript, err := export.Read(strings.NewReader(out), export.SRT)
+	_, segments := p.srt()
+	return segments
+}
+
+// srt exports the first recording.
+func (p program) srt() (text string, segments []export.Segment) {
+	p.t.Helper()
+	text = p.output("export", "1", "--format", "srt")
+	transcript, err := export.Read(strings.NewReader(text), export.SRT)
 	if err != nil {
-		p.t.Fatalf("%v in %s", err, out)
+		p.t.Fatalf("%v in %s", err, text)
 	}
-	return transcript.Segments
+	return text, transcript.Segments
+}
+
+// TestExportWhileLive is case C111: what is exported at 30 s of 66 is the beginning of
+// what is exported at the end, and costs no frame.
+func TestExportWhileLive(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	x := slices.Repeat(readClip(t, backendtest.Shared(t, "audio/jfk/jfk.wav")), 6)
+	path := writeClip(t, x)
+	s := p.serve("--source", "file:"+path)
+	s.eventually("30 s were heard", func(s liveStatus) bool { return s.Source.Pos >= 30*audio.SampleRate })
+	early, cues := p.srt()
+	s.eventually("it is at its end", func(now liveStatus) bool {
+		if at := float64(now.Source.Pos) / audio.SampleRate; len(cues) > 0 && cues[len(cues)-1].End > at {
+			t.Errorf("text up to %.2f s was there at %.2f s", cues[len(cues)-1].End, at)
+		}
+		if now.Source.Missing != 0 || now.Source.Pos > int64(len(x)) {
+			t.Errorf("frames are missing: %+v", now.Source)
+		}
+		return now.Source.State == "ended" && now.Source.Pos == int64(len(x))
+	})
+	if err := s.end(syscall.SIGTERM); err != nil {
+		t.Errorf("%v\n%s", err, s.logged())
+	}
+	late, all := p.srt()
+	if !strings.HasPrefix(late, early) || len(cues) < 2 || len(all) <= len(cues) {
+		t.Errorf("%d cues, which are not the beginning of the %d later:\n%s\n%s", len(cues), len(all), early, late)
+	}
+	if last := all[len(all)-1].End; last < 64 || last > 66 {
+		t.Errorf("the last cue ends at %.2f s", last)
+	}
 }

@@ -85,6 +85,7 @@ func (s *sound) Close() error           { return nil }
 // stub says how long it was listening, after cost times that long, or fails.
 type stub struct {
 	cost float64
+	now  func() float64 // the cost, where it changes
 	fail func() bool
 	say  func(call int, seconds float64) string
 
@@ -98,10 +99,14 @@ func (s *stub) Piece(ctx context.Context, samples []float32, _ ...float64) (whis
 	call := s.calls
 	s.mu.Unlock()
 	seconds := float64(len(samples)) / whisper.SampleRate
+	cost := s.cost
+	if s.now != nil {
+		cost = s.now()
+	}
 	select {
 	case <-ctx.Done():
 		return whisper.Heard{}, ctx.Err()
-	case <-time.After(timeAt(s.cost * seconds)):
+	case <-time.After(timeAt(cost * seconds)):
 	}
 	if s.fail != nil && s.fail() {
 		return whisper.Heard{}, errors.New("the engine is out of order")

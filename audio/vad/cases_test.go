@@ -13,7 +13,7 @@ import (
 )
 
 // TestPads stands behind the default pads: ten words with half a second of zeros
-// between them, with the same pad on either side.
+// between them, with the same pad on either side (C73).
 func TestPads(t *testing.T) {
 	d := NewGate(realSilero(t))
 	var x []float32

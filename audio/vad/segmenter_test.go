@@ -97,7 +97,7 @@ func TestSegmenter(t *testing.T) {
 }
 
 // TestSegmenterCut has a voice that never stops: segments are closed at the longest
-// length, in the pause if there is one, and nothing is lost between them.
+// length, in the pause if there is one, and nothing is lost between them (C72).
 func TestSegmenterCut(t *testing.T) {
 	always := signal(strings.Repeat("9", 100))
 	withPause := slices.Clone(always)
