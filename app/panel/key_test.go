@@ -147,6 +147,7 @@ func run(t *testing.T, part interface{ Run(context.Context) }) {
 
 func (d *device) say(t *testing.T, b []byte) {
 	t.Helper()
+	synctest.Wait() // until it is open
 	if _, err := d.in.Write(b); err != nil {
 		t.Fatal(err)
 	}
