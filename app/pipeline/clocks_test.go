@@ -42,6 +42,9 @@ func (s *slow) Close() error           { return nil }
 
 // TestDrift: a sound card whose clock is 625 millionths slow, for 1 h 44 (cases.md, C62).
 func TestDrift(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100 million samples")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		const seconds = 6240
 		began := time.Now()
