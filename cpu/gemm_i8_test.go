@@ -218,7 +218,7 @@ func errorI8(large float32) float64 {
 func TestQuantizeI8(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 3))
-		lengths := []int{160, 256, 384, 512, 1024, 1536, 2048, 2304, mostRotatedI8, mostRotatedI8 + 32} // by the passes of a rotation
+		lengths := []int{144, 160, 192, 240, 256, 384, 512, 768, 1024, 1536, 2048, 2304, 3072, mostRotatedI8, mostRotatedI8 + 16} // by the passes of a rotation
 		for k := range 130 {
 			lengths = append(lengths, k)
 		}

@@ -20,9 +20,9 @@ const (
 
 // PackedI8 is a matrix W [N,K] of signed bytes with a scale per row:
 //
-//	(W·H)[j,c] / h ≈ q[j,c]·scale[j]   with scale[j] the largest of row j / 127
+//	(W·H)[j,c] ≈ q[j,c]·scale[j]   with scale[j] the largest of row j / 127
 //
-// H is a Hadamard matrix with H·H = h (rotateI8 says which, and what for), so that a
+// H is orthogonal and symmetric (rotateI8 says which, and what for), so that a
 // product with activations rotated by it is one with W. q is rounded to nearest, ties
 // to even, and lies in −127…127. It is laid out in panels of 16 rows, a panel in groups
 // of 4 columns, a group as 16 rows of 4 bytes: 64 bytes that are one AVX-512, two AVX2
@@ -105,7 +105,6 @@ func (p *PackedI8) SetRow(i int, v []float32) {
 	p.checkRow(i, len(v))
 	row := make([]int8, StrideI8(p.k))
 	QuantizeI8(row, p.scales[i:i+1], v, 0, 1, p.k)
-	p.scales[i] /= gainI8(p.k)
 	for out := p.lane(i); len(row) > 0; row = row[groupI8:] {
 		*(*[groupI8]int8)(out) = *(*[groupI8]int8)(row)
 		out = out[min(len(out), panelRows*groupI8):]

@@ -50,7 +50,6 @@ func PackSplitI8(w []float32, n, k int) *SplitI8 {
 		clear(row)
 		if i < n {
 			QuantizeI8(row, p.scales[i:i+1], w[i*k:(i+1)*k], 0, 1, k)
-			p.scales[i] /= gainI8(k)
 		}
 		for c, q := range row {
 			at, shift := p.place(i, c)

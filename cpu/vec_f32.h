@@ -52,6 +52,10 @@ typedef __m512 vf;
 #define AT_MOST(v, hi) _mm512_min_ps(hi, v)                 // NaN where v is NaN
 #define ZERO_WHERE_LESS(v, a, b) _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ), v)
 
+// Lanes in fours: the first two of each with the last two, and each with its neighbour.
+#define SWAP_PAIRS(v) _mm512_permute_ps(v, 0x4e)
+#define SWAP_NEXT(v) _mm512_permute_ps(v, 0xb1)
+
 // 2^n of integral values from −126 to 127.
 #define POW2(n) _mm512_castsi512_ps(_mm512_slli_epi32( \
 	_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23))
@@ -84,6 +88,9 @@ typedef __m256 vf;
 #define AT_LEAST(v, lo) _mm256_max_ps(lo, v)
 #define AT_MOST(v, hi) _mm256_min_ps(hi, v)
 #define ZERO_WHERE_LESS(v, a, b) _mm256_andnot_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ), v)
+
+#define SWAP_PAIRS(v) _mm256_permute_ps(v, 0x4e)
+#define SWAP_NEXT(v) _mm256_permute_ps(v, 0xb1)
 
 #define POW2(n) _mm256_castsi256_ps(_mm256_slli_epi32( \
 	_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23))
@@ -126,6 +133,9 @@ typedef float32x4_t vf;
 #define AT_MOST(v, hi) vminq_f32(v, hi)
 #define ZERO_WHERE_LESS(v, a, b) \
 	vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), vcltq_f32(a, b)))
+
+#define SWAP_PAIRS(v) vextq_f32(v, v, 2)
+#define SWAP_NEXT(v) vrev64q_f32(v)
 
 #define POW2(n) vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127)), 23))
 

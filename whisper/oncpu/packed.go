@@ -31,7 +31,7 @@ import (
 // Numbers are little-endian, as on every machine that it is made for.
 const (
 	packedMagic   = "earshot int8\n"
-	packedVersion = 2 // changes with the order, the layout or the rounding of parameters
+	packedVersion = 3 // changes with the order, the layout or the rounding of parameters
 	packedHead    = 128
 	packedAlign   = 64
 )

@@ -148,7 +148,7 @@ func TestPackedDamaged(t *testing.T) {
 		"half":              good[:len(good)/2],
 		"a byte short":      good[:len(good)-1],
 		"flip in the magic": flip(3),
-		"other version":     signed(bytes.Replace(body, []byte("int8\n2 "), []byte("int8\n9 "), 1)),
+		"other version":     signed(bytes.Replace(body, []byte("int8\n3 "), []byte("int8\n9 "), 1)),
 		"other model":       signed(append(slices.Clone(flip(20)[:128]), body[128:]...)),
 		"flip in a matrix":  flip(400),
 		"flip in the sum":   flip(len(good) - 2),
@@ -303,7 +303,7 @@ func TestPackedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := read(t, filepath.Join(dir, "exact.packed"))
-	if head := "earshot int8\n2 "; !bytes.HasPrefix(packed, []byte(head)) {
+	if head := "earshot int8\n3 "; !bytes.HasPrefix(packed, []byte(head)) {
 		t.Errorf("begins with %q, want %q", packed[:20], head)
 	}
 	const want = 0x604196da
