@@ -53,8 +53,8 @@ typedef __m512 vf;
 #define ZERO_WHERE_LESS(v, a, b) _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ), v)
 
 // Lanes in fours: the first two of each with the last two, and each with its neighbour.
-#define SWAP_PAIRS(v) _mm512_permute_ps(v, 0x4e)
-#define SWAP_NEXT(v) _mm512_permute_ps(v, 0xb1)
+#define SWAP_PAIRS(v) _mm512_shuffle_ps(v, v, 0x4e)
+#define SWAP_NEXT(v) _mm512_shuffle_ps(v, v, 0xb1)
 
 // 2^n of integral values from −126 to 127.
 #define POW2(n) _mm512_castsi512_ps(_mm512_slli_epi32( \
