@@ -43,7 +43,7 @@ func newDecoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Decoder {
 		name := fmt.Sprintf("decoder.blocks.%d.", i)
 		dec.blocks = append(dec.blocks, decoderBlock{
 			norm:      r.norm(name+"attn_ln", d.TextState),
-			attn:      r.selfAttention(name+"attn", d.TextState, d.TextHeads),
+			attn:      r.selfAttention(name+"attn", d.TextState, d.TextHeads, r.linear),
 			crossNorm: r.norm(name+"cross_attn_ln", d.TextState),
 			cross:     r.crossAttention(name+"cross_attn", d.TextState, d.TextHeads),
 			mlp:       r.mlp(name, d.TextState),

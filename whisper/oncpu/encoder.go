@@ -35,9 +35,15 @@ func newEncoder(r *reader, d whisper.Dims, pool *cpu.Pool) *Encoder {
 	}
 	for i := range d.AudioLayers {
 		name := fmt.Sprintf("encoder.blocks.%d.", i)
+		out := r.linear
+		if i == 0 {
+			// A small product, and the one in the block where int8 costs most: with it what
+			// tiny.en's encoder returns is off by 2.3 instead of 1.9 % (LibriSpeech test-other).
+			out = r.exact
+		}
 		e.blocks = append(e.blocks, encoderBlock{
 			norm: r.norm(name+"attn_ln", d.AudioState),
-			attn: r.selfAttention(name+"attn", d.AudioState, d.AudioHeads),
+			attn: r.selfAttention(name+"attn", d.AudioState, d.AudioHeads, out),
 			mlp:  r.mlp(name, d.AudioState),
 		})
 	}

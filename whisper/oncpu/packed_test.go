@@ -306,7 +306,7 @@ func TestPackedVersion(t *testing.T) {
 	if head := "earshot int8\n3 "; !bytes.HasPrefix(packed, []byte(head)) {
 		t.Errorf("begins with %q, want %q", packed[:20], head)
 	}
-	const want = 0x9d9635ab
+	const want = 0xccd9a77
 	if got := crc32.ChecksumIEEE(packed[128 : len(packed)-4]); got != want {
 		t.Errorf("parameters have checksum %#x, want %#x", got, uint32(want))
 	}

@@ -81,12 +81,17 @@ func (r *reader) vocabulary(name string, size, width int) vocabulary {
 	return r.to.vocabulary(size, width, func() []float32 { return r.tensor(name, size, width) })
 }
 
+// exact is linear in float32, whatever the precision.
+func (r *reader) exact(name string, out, in int) linear {
+	return r.packed(name, out, in, func() []float32 { return r.tensor(name+".weight", out, in) })
+}
+
 // conv reads a convolution's weight [out, in, 3] and lays it out as [out, 3, in],
 // the order in which three consecutive frames lie in memory. Convolutions stay in
 // float32: they are less than a tenth of the work, and all that is heard comes
 // through them.
 func (r *reader) conv(name string, out, in int) linear {
-	weight := r.to.floats(cpu.SizeF32(out, 3*in), func() []float32 {
+	return r.packed(name, out, 3*in, func() []float32 {
 		w := r.tensor(name+".weight", out, in, 3)
 		taps := make([]float32, len(w))
 		for o := range out {
@@ -96,9 +101,14 @@ func (r *reader) conv(name string, out, in int) linear {
 				}
 			}
 		}
-		return cpu.PackF32(taps, out, 3*in, 3*in, 1).Data()
+		return taps
 	})
-	return linear{matrix{f32: cpu.ViewF32(out, 3*in, weight)}, r.floats(name+".bias", out), out, 3 * in}
+}
+
+// packed is a linear of values [out, in] in float32.
+func (r *reader) packed(name string, out, in int, values func() []float32) linear {
+	weight := r.to.floats(cpu.SizeF32(out, in), func() []float32 { return cpu.PackF32(values(), out, in, in, 1).Data() })
+	return linear{matrix{f32: cpu.ViewF32(out, in, weight)}, r.floats(name+".bias", out), out, in}
 }
 
 // stacked packs several square projections of width D below each other. The key
@@ -125,8 +135,9 @@ func (r *reader) stacked(name string, width, heads int, parts ...string) linear 
 	return linear{weight, r.to.floats(out, join(".bias", width)), out, width}
 }
 
-func (r *reader) selfAttention(name string, width, heads int) attention {
-	return attention{r.stacked(name, width, heads, "query", "key", "value"), r.linear(name+".out", width, width), heads}
+// selfAttention reads its output by `out`: linear or exact.
+func (r *reader) selfAttention(name string, width, heads int, out func(name string, out, in int) linear) attention {
+	return attention{r.stacked(name, width, heads, "query", "key", "value"), out(name+".out", width, width), heads}
 }
 
 func (r *reader) crossAttention(name string, width, heads int) crossAttention {
