@@ -17,7 +17,7 @@ type commit struct {
 	until     time.Duration
 	end       time.Duration // of the recording; 0 where it goes on
 	decided   time.Time     // when the end of what was said was known; zero for what is old
-	silent    time.Time     // when its last voiced sample was heard
+	silent    time.Time     // when its last voiced sample was heard; zero where nobody knows
 }
 
 // mostUnstored bounds what waits in memory while nothing can be stored: some hours of
@@ -102,7 +102,7 @@ func (s *scribe) tell(c commit, ids []int64) {
 		s.state.delay = now.Sub(c.decided)
 	}
 	s.mu.Unlock()
-	if !c.decided.IsZero() {
+	if !c.silent.IsZero() {
 		s.opts.Log.Debug("stored", "recording", c.recording.id, "segments", len(c.segments),
 			"delay", now.Sub(c.decided), "silence", now.Sub(c.silent))
 	}

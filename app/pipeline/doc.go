@@ -4,9 +4,10 @@
 //	capture.Source ▶ ears ▶ queue ▶ scribe ▶ store.Store
 //	                                   └───▶ Hub: what subscribers see
 //
-// Two goroutines do it. The ears read the source and look for speech; they never wait
-// for a model, and when more is said than can be written down they keep the sound in the
-// store, as clips that are transcribed later. The scribe decodes one thing at a time: what
+// Two goroutines do it. The ears read the source and look for speech; they don't wait
+// for a model (unless the source can wait too: a file that is not paced), and when more is
+// said than can be written down the sound is kept in the store, as clips that are
+// transcribed later. The scribe decodes one thing at a time: what
 // has been said to its end first; then what is being said, for captions and so that the
 // text is there when the speaker has ended; then, while nobody speaks, clips.
 //
@@ -18,5 +19,5 @@
 // # Time
 //
 // A recording's times count samples since it began, gaps included. The wall clock is
-// stored beside them.
+// stored beside them, and nothing depends on it: it may jump, or not be set.
 package pipeline

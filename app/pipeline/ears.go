@@ -26,6 +26,9 @@ type ears struct {
 	first bool // no recording has begun yet, and nothing was muted
 	hole  hole // that e.heard lies behind, if it has a kind
 
+	unpaced bool // the source waits, and what it gives was not said just now
+	most    int  // samples that may wait to be written down before the source is read on
+
 	asked int // position up to which a caption was asked for
 	ahead int // Spoken of what was last decoded ahead
 }
@@ -40,10 +43,21 @@ type hole struct {
 // ends an utterance.
 const shortGap = whisper.SampleRate / 2
 
-// listen reads the source to its end.
+// backlog is how much more than Options.Waiting may wait when not even clips can be
+// stored in time. Then the source has to drop sound, which it counts and marks.
+const backlog = 5 * time.Minute
+
+// listen reads the source to its end. It goes no further ahead of the scribe than there
+// is room for; a source that can wait never needs clips.
 func (p *Pipeline) listen(ctx context.Context) error {
-	e := &ears{Pipeline: p, segmenter: vad.NewSegmenter(p.detector, p.opts.Endpoints), live: p.source.Status().Live, first: true, ahead: -1}
+	source := p.source.Status()
+	e := &ears{Pipeline: p, segmenter: vad.NewSegmenter(p.detector, p.opts.Endpoints), live: source.Live, unpaced: source.Unpaced, first: true, ahead: -1}
+	e.most = p.queue.room + samplesIn(backlog)
+	if e.unpaced {
+		e.most = p.queue.room / 2
+	}
 	for {
+		p.queue.wait(ctx, e.most)
 		block, err := p.source.Read(ctx)
 		if err != nil {
 			e.take(e.segmenter.Flush())
@@ -173,7 +187,7 @@ func (e *ears) utterance(s vad.Segment) *utterance {
 		start:     e.zero + s.Start,
 		end:       e.zero + s.End,
 		spoken:    e.zero + s.Spoken,
-		wall:      e.wall(e.zero + s.Start),
+		wall:      e.said(e.zero + s.Start),
 		samples:   slices.Clone(s.Samples),
 	}
 }
@@ -183,3 +197,11 @@ func (e *ears) place(at int) time.Duration { return e.recording.place(at) }
 
 // wall is what the wall clock showed at a position.
 func (e *ears) wall(at int) time.Time { return e.opts.Now().Add(-timeOf(e.heard - at)) }
+
+// said is when somebody spoke there, by the wall clock; zero where nobody knows.
+func (e *ears) said(at int) time.Time {
+	if e.unpaced {
+		return time.Time{}
+	}
+	return e.wall(at)
+}

@@ -186,6 +186,45 @@ func TestTooSlow(t *testing.T) {
 	})
 }
 
+// TestUnpaced: a source that can wait is read as fast as it can be written down, and no
+// faster; and what it gives was not said just now.
+func TestUnpaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sound{}
+		for range 60 {
+			s.voice(9 * second).quiet(second)
+		}
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		o := testOptions()
+		o.Now = func() time.Time { return time.Now().AddDate(26, 0, 0) } // the bubble's clock counts as not set
+		p := newPipeline(s, db, o, &stub{cost: 0.1})
+		messages, cancel := p.Hub.Subscribe()
+		defer cancel()
+		worst := 0.0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for m := range messages {
+				if m.Kind == Kept {
+					t.Errorf("a clip is kept: %s", m.Reason)
+				}
+				worst = max(worst, p.Status().Lag)
+			}
+		}()
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if got := read(t, db); len(got.segments[0]) != 60 || len(got.events[0]) != 0 || !got.segments[0][59].Wall.IsZero() || got.recordings[0].Started.IsZero() {
+			t.Errorf("%d segments, the last %+v, events %+v", len(got.segments[0]), got.segments[0][59], got.events[0])
+		}
+		if worst > 30 {
+			t.Errorf("up to %.1f s waited", worst)
+		}
+	})
+}
+
 // TestSmallerModel: before sound is put off, a smaller model is tried, and says so.
 func TestSmallerModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 type utterance struct {
 	recording          *recording
 	start, end, spoken int
-	wall               time.Time // at start
+	wall               time.Time // at start; zero where nobody knows
 	decided            time.Time // when its end was known
 	samples            []float32
 	clip               int64 // of the clip that it is kept in, or 0
@@ -34,8 +34,14 @@ func (r *recording) place(at int) time.Duration { return timeOf(at - r.began) }
 func (u *utterance) from() time.Duration  { return u.recording.place(u.start) }
 func (u *utterance) until() time.Duration { return u.recording.place(u.end) }
 
-// wallAt is when the sample at a position of the source's clock was heard.
-func (u *utterance) wallAt(at int) time.Time { return u.wall.Add(timeOf(at - u.start)) }
+// wallAt is when the sample at a position of the source's clock was heard; zero where
+// nobody knows.
+func (u *utterance) wallAt(at int) time.Time {
+	if u.wall.IsZero() {
+		return u.wall
+	}
+	return u.wall.Add(timeOf(at - u.start))
+}
 
 // request asks for the text of an utterance that may go on.
 type request struct {
@@ -52,15 +58,16 @@ type job struct {
 	request   *request
 }
 
-// queue holds what the scribe has to do. Only utterances take room; the ears never wait.
+// queue holds what the scribe has to do. Only utterances take room.
 type queue struct {
 	room int // samples that may wait
 
 	mu      sync.Mutex
-	changed *sync.Cond
-	jobs    []job    // requests apart
-	waiting int      // samples in jobs
-	request *request // the last one
+	changed *sync.Cond // there may be something to do
+	taken   *sync.Cond // less is waiting
+	jobs    []job      // requests apart
+	waiting int        // samples in jobs
+	request *request   // the last one
 	closed  bool
 
 	current *request           // that is being decoded
@@ -69,7 +76,7 @@ type queue struct {
 
 func newQueue(room int) *queue {
 	q := &queue{room: room}
-	q.changed = sync.NewCond(&q.mu)
+	q.changed, q.taken = sync.NewCond(&q.mu), sync.NewCond(&q.mu)
 	return q
 }
 
@@ -128,6 +135,7 @@ func (q *queue) next(idle time.Duration) (j job, ok bool) {
 			j, q.jobs = q.jobs[0], q.jobs[1:]
 			if j.utterance != nil {
 				q.waiting -= len(j.utterance.samples)
+				q.taken.Signal()
 			}
 			return j, true
 		case q.request != nil:
@@ -147,6 +155,20 @@ func (q *queue) full() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.waiting > q.room
+}
+
+// wait returns when no more than most samples wait, or ctx has ended.
+func (q *queue) wait(ctx context.Context, most int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	defer context.AfterFunc(ctx, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.taken.Signal()
+	})()
+	for q.waiting > most && ctx.Err() == nil {
+		q.taken.Wait()
+	}
 }
 
 // lag is how much speech waits.

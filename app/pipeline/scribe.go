@@ -75,7 +75,9 @@ func (s *scribe) decodeAhead(ctx context.Context, r *request) {
 	}
 	if heard.Dropped == "" {
 		s.Hub.publish(s.caption.update(r.utterance, heard))
-		s.opts.Log.Debug("caption", "recording", r.recording.id, "start", r.from(), "age", s.opts.Now().Sub(r.wall))
+		if !r.wall.IsZero() {
+			s.opts.Log.Debug("caption", "recording", r.recording.id, "start", r.from(), "age", s.opts.Now().Sub(r.wall))
+		}
 	}
 }
 
@@ -151,9 +153,7 @@ func (s *scribe) segments(u *utterance) (out []store.Segment) {
 		if n := len(g.Words); n > 0 {
 			g.Start, g.End = g.Words[0].Start, g.Words[n-1].End
 		}
-		if !u.wall.IsZero() {
-			g.Wall = u.wall.Add(g.Start - from)
-		}
+		g.Wall = u.wallAt(u.start + samplesIn(g.Start-from))
 		out = append(out, g)
 	}
 	return out

@@ -20,7 +20,7 @@ import (
 // sound is a source of blocks that come as a microphone's do, 100 ms apart.
 type sound struct {
 	blocks []capture.Block
-	paced  bool
+	paced  bool // else as fast as it is read
 	pos    atomic.Int64
 }
 
@@ -79,8 +79,10 @@ func (s *sound) Read(ctx context.Context) (capture.Block, error) {
 	return b, nil
 }
 
-func (s *sound) Status() capture.Status { return capture.Status{Pos: s.pos.Load()} }
-func (s *sound) Close() error           { return nil }
+func (s *sound) Status() capture.Status {
+	return capture.Status{Pos: s.pos.Load(), Unpaced: !s.paced}
+}
+func (s *sound) Close() error { return nil }
 
 // stub says how long it was listening, after cost times that long, or fails.
 type stub struct {

@@ -65,6 +65,7 @@ type Status struct {
 	Attempts int          `json:"attempts"`          // times that the device was looked for
 	LevelDB  float64      `json:"level_dbfs"`        // RMS of the last 20 ms, before gain
 	GainDB   float64      `json:"gain_db"`           // what gain control adds
+	Unpaced  bool         `json:"unpaced,omitempty"` // as fast as it is read: it waits, and tells no time
 	History  []Event      `json:"history,omitempty"` // the last events, oldest first
 }
 

@@ -47,7 +47,7 @@ func newStream(o Options, p spec) *stream {
 	if p.gain {
 		s.gain = &gain{}
 	}
-	s.status = Status{State: Searching, Since: time.Now(), Device: p.name}
+	s.status = Status{State: Searching, Since: time.Now(), Device: p.name, Unpaced: p.unpaced}
 	return s
 }
 
