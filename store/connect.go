@@ -70,10 +70,8 @@ func (s *Store) write(ctx context.Context, do func(*sql.Tx) error) error {
 		s.problems.clear(ProblemFull)
 	case isFull(err):
 		s.problems.set(ProblemFull, "the disk is full: text cannot be stored")
-	case isDamaged(err):
-		s.problems.set(ProblemDamaged, err.Error())
 	}
-	return err
+	return s.found(err)
 }
 
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
@@ -105,10 +103,7 @@ func (s *Store) read(ctx context.Context, do func(*sql.Tx) error) error {
 		return classify(err)
 	}
 	defer tx.Rollback()
-	if err = classify(do(tx)); isDamaged(err) {
-		s.problems.set(ProblemDamaged, err.Error())
-	}
-	return err
+	return s.found(classify(do(tx)))
 }
 
 // checkpointWait is how many milliseconds a checkpoint may hold up writers while it

@@ -14,8 +14,8 @@ var (
 	ErrNothing  = errors.New("nothing has been recorded yet")
 	ErrReadOnly = errors.New("the store can only be read")
 	ErrFull     = errors.New("the disk is full")
-	// ErrDamaged says that the database was found damaged in use. Close the store and
-	// open it again: that sets the damaged file aside.
+	// ErrDamaged says that the database was found damaged in use. To close the store and
+	// open it again sets the damaged file aside, unless other processes have it open too.
 	ErrDamaged = errors.New("the database is damaged")
 	ErrNewer   = errors.New("the database was made by a newer earshot")
 	// ErrNoRoom says that a clip was not kept since little room is left; text goes on.

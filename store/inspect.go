@@ -46,10 +46,13 @@ func (s *Store) inspect(ctx context.Context) (reason string, err error) {
 	if closed := db.Close(); err == nil {
 		err = classify(closed)
 	}
-	if !showsDamage(err) {
-		return "", err
+	switch {
+	case err == nil:
+		return s.told(), nil
+	case showsDamage(err):
+		return plainReason(err), nil
 	}
-	return strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": "), nil
+	return "", err
 }
 
 // showsDamage tells what only damage explains from what may pass: no memory, a lock, no
@@ -99,9 +102,6 @@ func (s *Store) examine(ctx context.Context, db *sql.DB, mark marks) error {
 	version, err := schemaVersion(ctx, db)
 	if err != nil {
 		return err
-	}
-	if version > len(migrations) {
-		return fmt.Errorf("%w: its schema is version %d, known are versions up to %d", ErrNewer, version, len(migrations))
 	}
 	if err := checkSchema(ctx, db, version); err != nil {
 		return err
@@ -193,11 +193,7 @@ func runCheck(ctx context.Context, db *sql.DB) error {
 // Check reads the whole database, with its indexes, and returns ErrDamaged with what is
 // wrong. Writers do not wait for it.
 func (s *Store) Check(ctx context.Context) error {
-	err := runCheck(ctx, s.r)
-	if isDamaged(err) {
-		s.problems.set(ProblemDamaged, err.Error())
-	}
-	if err != nil {
+	if err := s.found(runCheck(ctx, s.r)); err != nil {
 		return fmt.Errorf("check %s: %w", s.path(dbName), err)
 	}
 	return nil

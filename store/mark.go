@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -48,10 +49,35 @@ func (m *marks) of(table string) *int64 {
 	return nil
 }
 
+// tables are those that have marks.
+var tables = []string{"recordings", "segments", "events", "clips"}
+
+// with are the higher ones of each.
+func (m marks) with(other marks) marks {
+	for _, table := range tables {
+		*m.of(table) = max(*m.of(table), *other.of(table))
+	}
+	return m
+}
+
+// keep sees to it that the database gives no id up to m.
+func (m marks) keep(ctx context.Context, tx *sql.Tx) error {
+	for _, table := range tables {
+		err := one(tx.ExecContext(ctx, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", *m.of(table), table))
+		if errors.Is(err, ErrNotFound) {
+			_, err = tx.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table, *m.of(table))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // beyond says in words what m has and the database with got lacks, or "".
 func (m marks) beyond(got marks) string {
 	var lost []string
-	for _, table := range []string{"recordings", "segments", "events", "clips"} {
+	for _, table := range tables {
 		if n := *m.of(table) - *got.of(table); n > 0 {
 			lost = append(lost, fmt.Sprintf("%d %s", n, table))
 		}

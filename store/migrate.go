@@ -28,9 +28,6 @@ func migrate(ctx context.Context, db *sql.DB, now func() time.Time) error {
 	if err != nil {
 		return err
 	}
-	if version > len(migrations) {
-		return fmt.Errorf("%w: its schema is version %d, known are versions up to %d", ErrNewer, version, len(migrations))
-	}
 	for i := version; i < len(migrations); i++ {
 		if err := step(ctx, db, i, now()); err != nil {
 			return fmt.Errorf("bring the schema to version %d: %w", i+1, classify(err))
@@ -66,7 +63,7 @@ func step(ctx context.Context, db *sql.DB, i int, now time.Time) error {
 	return tx.Commit()
 }
 
-// schemaVersion is 0 for an empty database. The version stands in two places, so that
+// schemaVersion is 0 for an empty database, ErrNewer for one that we don't know. The version stands in two places, so that
 // damage to one is not taken for a newer program.
 func schemaVersion(ctx context.Context, db *sql.DB) (int, error) {
 	var version, rows, tables int
@@ -83,6 +80,9 @@ func schemaVersion(ctx context.Context, db *sql.DB) (int, error) {
 	}
 	if rows != version {
 		return 0, fmt.Errorf("%w: its header says schema version %d, its table of migrations %d", ErrDamaged, version, rows)
+	}
+	if version > len(migrations) {
+		return 0, fmt.Errorf("%w: its schema is version %d, known are versions up to %d", ErrNewer, version, len(migrations))
 	}
 	return version, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 )
@@ -17,10 +18,12 @@ const (
 // lets go of what is too old, makes backups, and once checks the whole database. One
 // process runs it, the one that records. What fails is tried again, and stands in Status
 // until it succeeds.
+//
+// It ends before where the store must be closed and opened again: with ErrDamaged, which
+// is set aside then, or with ErrReadOnly when the folder can be written by now.
 func (s *Store) Run(ctx context.Context) error {
-	if err := s.writable(); err != nil {
-		<-ctx.Done()
-		return ctx.Err()
+	if s.w == nil {
+		return s.untilWritable(ctx)
 	}
 	if err := s.Salvaged(ctx); err != nil {
 		return err
@@ -41,21 +44,42 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(logEvery)
 	defer tick.Stop()
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(s.broken, stop)() // there is no use in the rest
 	for {
 		for i := range jobs {
-			if j := &jobs[i]; j.every > 0 && !time.Now().Before(j.next) {
-				s.problems.note(j.kind, j.do(ctx))
+			if j := &jobs[i]; j.every > 0 && !time.Now().Before(j.next) && work.Err() == nil {
+				s.problems.note(j.kind, j.do(work))
 				j.next = time.Now().Add(j.every)
 			}
 		}
-		if !s.checked {
-			err := s.Check(ctx)
-			s.checked = err == nil || isDamaged(err) // damage stands in Status
+		if !s.checked && work.Err() == nil {
+			s.checked = s.Check(work) == nil
+		}
+		if err := s.brokenUp(); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
+		}
+	}
+}
+
+// untilWritable waits for a folder that could not be written.
+func (s *Store) untilWritable(ctx context.Context) error {
+	tick := time.NewTicker(logEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			if s.makeFolders() == nil {
+				return fmt.Errorf("%w, until now", ErrReadOnly)
+			}
 		}
 	}
 }

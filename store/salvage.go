@@ -19,36 +19,45 @@ const damagedName = "earshot-damaged-%d.db"
 // maxID bounds the ids that salvage believes: a flipped bit must not use all of them up.
 const maxID = 1 << 48
 
-// setAside renames the database, so that a new one can take its place, and returns the
-// new name (empty where there was no file) and the highest ids that were given.
-func (s *Store) setAside() (name string, floor marks, err error) {
-	floor = readMark(s.path(markName))
+// setAside renames the database, if there is one, so that a new one can take its place.
+func (s *Store) setAside() error {
 	if _, err := os.Stat(s.path(dbName)); errors.Is(err, fs.ErrNotExist) {
-		return "", floor, nil
+		return s.forget()
 	}
-	for n := 1; ; n++ {
-		name = fmt.Sprintf(damagedName, n)
-		if _, err := os.Lstat(s.path(name)); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+	name := fmt.Sprintf(damagedName, 1)
+	if others := s.asides(); len(others) > 0 {
+		name = fmt.Sprintf(damagedName, asideNumber(others[0])+1)
 	}
 	// The log first: a log without its database does no harm, but the other way round
 	// SQLite would take it for the new database's.
 	if err := os.Rename(s.path(dbName)+"-wal", s.path(name)+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", floor, err
+		return err
 	}
 	os.Remove(s.path(dbName) + "-shm")
 	if err := rename(s.path(dbName), s.path(name)); err != nil {
-		return "", floor, err
+		return err
 	}
-	seen, err := highest(s.path(name))
-	if err != nil {
-		return "", floor, err
+	return s.forget()
+}
+
+// asides are the names of the databases that were set aside, newest first.
+func (s *Store) asides() (names []string) {
+	entries, _ := os.ReadDir(s.opts.Dir)
+	for _, e := range entries {
+		if asideNumber(e.Name()) > 0 {
+			names = append(names, e.Name())
+		}
 	}
-	for _, t := range []string{"recordings", "segments", "events", "clips"} {
-		*floor.of(t) = max(*floor.of(t), *seen.of(t))
+	slices.SortFunc(names, func(a, b string) int { return asideNumber(b) - asideNumber(a) })
+	return names
+}
+
+// asideNumber is 0 for other files.
+func asideNumber(name string) (n int) {
+	if _, err := fmt.Sscanf(name, damagedName, &n); err != nil || fmt.Sprintf(damagedName, n) != name {
+		return 0
 	}
-	return name, floor, nil
+	return n
 }
 
 // highest finds the highest ids in a damaged file.
@@ -68,19 +77,45 @@ func highest(path string) (m marks, err error) {
 	return m, nil
 }
 
-// begin notes in the new database what is to be salvaged, and that ids go on behind the
-// old ones.
-func (s *Store) begin(ctx context.Context, aside, reason string, floor marks) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO salvage VALUES (?, ?, 0, 0, ?)", aside, reason, millis(s.opts.Now())); err != nil {
+// adopt notes in the database what is to be salvaged, and that ids go on behind those that
+// were given. reason is why a database was set aside now, or is gone, "" where all was well.
+//
+// All files count that the database does not know of: the power may have gone when one had
+// been set aside and the new database was not begun, and what was known of older ones
+// went with the last.
+func (s *Store) adopt(ctx context.Context, reason string, given marks) error {
+	known, err := s.column(ctx, "SELECT file FROM salvage")
+	if err != nil {
+		return err
+	}
+	files := slices.DeleteFunc(s.asides(), func(name string) bool { return slices.Contains(known, name) })
+	if len(files) == 0 {
+		if reason == "" {
+			return nil
+		}
+		files = []string{""}
+	}
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		seen, err := highest(s.path(file))
+		if err != nil {
 			return err
 		}
-		for _, t := range []string{"recordings", "segments", "events", "clips"} {
-			if _, err := tx.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", t, *floor.of(t)); err != nil {
+		given = given.with(seen)
+	}
+	return s.write(ctx, func(tx *sql.Tx) error {
+		for i, file := range files {
+			why := reason
+			if i > 0 || why == "" {
+				why = "found beside the database"
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO salvage VALUES (?, ?, 0, 0, ?)", file, why, millis(s.opts.Now())); err != nil {
 				return err
 			}
 		}
-		return nil
+		return given.keep(ctx, tx)
 	})
 }
 
@@ -89,7 +124,7 @@ func (s *Store) begin(ctx context.Context, aside, reason string, floor marks) er
 // begun and not finished is done again: rows that are there stay.
 func (s *Store) salvageAll() {
 	defer close(s.salvaged)
-	files, err := s.column(s.ctx, "SELECT file FROM salvage WHERE NOT done ORDER BY at_ms, file")
+	files, err := s.column(s.ctx, "SELECT file FROM salvage WHERE NOT done ORDER BY rowid")
 	for _, file := range files {
 		var n int
 		if n, err = s.salvage(file); err != nil {
@@ -109,7 +144,7 @@ func (s *Store) salvageAll() {
 // file is there. It is in the database so that every process shows it.
 func (s *Store) salvageProblems(ctx context.Context) (list []Problem, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, "SELECT file, reason, done, rows, at_ms FROM salvage ORDER BY at_ms, file")
+		rows, err := tx.QueryContext(ctx, "SELECT file, reason, done, rows, at_ms FROM salvage ORDER BY rowid")
 		if err != nil {
 			return err
 		}
@@ -164,22 +199,26 @@ type salvageTable struct {
 	name    string
 	columns []string // in their order
 	fixed   int      // how many columns the first schema had; later ones may be missing
+	path    bool     // its key is a path; others are ids
 }
 
 // salvageTables are in the order in which their rows refer to each other.
 var salvageTables = []*salvageTable{
-	{"recordings", strings.Fields("id title source started_ms state task language model duration_us"), 9},
-	{"segments", strings.Fields("id recording start_us end_us wall_ms text language speaker avg_logprob no_speech_prob compression_ratio temperature model plan backend fallback notes"), 17},
-	{"words", strings.Fields("id segment n start_us end_us text probability"), 7},
-	{"events", strings.Fields("id recording kind at_us until_us wall_ms amount detail"), 8},
-	{"clips", strings.Fields("id recording start_us end_us wall_ms made_ms file bytes pending failure"), 10},
+	{"recordings", strings.Fields("id title source started_ms state task language model duration_us"), 9, false},
+	{"segments", strings.Fields("id recording start_us end_us wall_ms text language speaker avg_logprob no_speech_prob compression_ratio temperature model plan backend fallback notes"), 17, false},
+	{"words", strings.Fields("id segment n start_us end_us text probability"), 7, false},
+	{"events", strings.Fields("id recording kind at_us until_us wall_ms amount detail"), 8, false},
+	{"clips", strings.Fields("id recording start_us end_us wall_ms made_ms file bytes pending failure"), 10, false},
+	{"backups", strings.Fields("path made_ms"), 2, true},
 }
 
 // tableOf says which table a row is of, by its number of columns.
 func tableOf(r row) *salvageTable {
 	for _, t := range salvageTables {
-		if n := len(r.columns); t.fixed <= n && n <= len(t.columns) && r.columns[0] == nil {
-			return t
+		if n := len(r.columns); t.fixed <= n && n <= len(t.columns) {
+			if path, _ := r.columns[0].(string); r.columns[0] == nil && !t.path || filepath.IsAbs(path) && t.path {
+				return t
+			}
 		}
 	}
 	return nil
@@ -238,8 +277,11 @@ func sound(r row) bool {
 func (t *salvageTable) put(ctx context.Context, tx *sql.Tx, rows []row) (n int, err error) {
 	for _, r := range rows {
 		columns, values := t.columns[:len(r.columns)], slices.Clone(r.columns)
-		values[0] = r.id
+		if !t.path {
+			values[0] = r.id
+		}
 		switch t.name {
+		case "backups":
 		case "words":
 			columns, values = columns[1:], values[1:] // found by segment and place; ids are of no use
 		case "recordings":

@@ -16,7 +16,7 @@ type Kind string
 
 const (
 	ProblemReadOnly Kind = "read-only" // nothing can be stored
-	ProblemDamaged  Kind = "damaged"   // found while in use: close and open again
+	ProblemDamaged  Kind = "damaged"   // found while in use: see Run
 	ProblemSalvage  Kind = "salvage"   // a damaged database was set aside, and is still there
 	ProblemSpace    Kind = "low-space" // clips are not kept, text is
 	ProblemFull     Kind = "full"      // text could not be stored
@@ -112,9 +112,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		st.FreeBytes, _ = s.free()
 	}
 	err := s.r.QueryRowContext(ctx, "SELECT coalesce(sum(bytes), 0), coalesce(sum(pending), 0) FROM clips").Scan(&st.ClipBytes, &st.Pending)
-	if err = classify(err); isDamaged(err) {
-		s.problems.set(ProblemDamaged, err.Error())
-	}
+	err = s.found(classify(err))
 	salvages, also := s.salvageProblems(ctx)
 	st.Problems = append(s.problems.list(), salvages...)
 	if err = cmp.Or(err, also); err != nil {

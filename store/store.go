@@ -7,6 +7,7 @@
 //	earshot.lock             who has it open, see lock.go
 //	earshot.copies           held by who makes or changes copies
 //	earshot.mark             the last ids that were committed, see mark.go
+//	earshot.damaged          what was found wrong in use, see damaged.go
 //	earshot.reserve          room for text on a full disk, see space.go
 //	earshot-damaged-*        databases that were found damaged, set aside
 //	backups/                 copies made at intervals
@@ -89,6 +90,8 @@ type Store struct {
 	problems problems
 	ctx      context.Context // ends with Close
 	stop     context.CancelFunc
+	broken   context.Context // ends when damage is found
+	breaks   context.CancelFunc
 	work     sync.WaitGroup // goroutines of the store
 	salvaged chan struct{}  // closed when nothing is left to salvage
 	checked  bool           // the whole database was checked since Open
@@ -126,6 +129,7 @@ func open(ctx context.Context, opts Options) (*Store, error) {
 	s := &Store{opts: opts, turn: make(chan struct{}, 1), salvaged: make(chan struct{}), retention: opts.Retention}
 	s.problems.now = opts.Now
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.broken, s.breaks = context.WithCancel(s.ctx)
 	connect := s.openFolder
 	if opts.NoHistory {
 		connect = s.openMemory
@@ -182,7 +186,7 @@ func (s *Store) openFolder(ctx context.Context) error {
 		}
 	}
 	if err := s.connect(ctx); err != nil {
-		return err
+		return s.found(err)
 	}
 	if first {
 		// Nobody may delete anything before it is salvaged.
@@ -193,6 +197,9 @@ func (s *Store) openFolder(ctx context.Context) error {
 		s.work.Go(func() { defer release(); s.salvageAll() })
 	} else {
 		close(s.salvaged)
+		if err := s.known(ctx); err != nil {
+			return err
+		}
 	}
 	return s.lock.share()
 }
@@ -217,10 +224,9 @@ func (s *Store) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var floor marks
-	var aside string
+	given := readMark(s.path(markName))
 	if reason != "" {
-		if aside, floor, err = s.setAside(); err != nil {
+		if err := s.setAside(); err != nil {
 			return fmt.Errorf("set the damaged database aside: %w", err)
 		}
 	}
@@ -230,10 +236,8 @@ func (s *Store) first(ctx context.Context) error {
 	if err := migrate(ctx, s.w, s.opts.Now); err != nil {
 		return err
 	}
-	if reason != "" {
-		if err := s.begin(ctx, aside, reason, floor); err != nil {
-			return err
-		}
+	if err := s.adopt(ctx, reason, given); err != nil {
+		return err
 	}
 	s.sweepCopies()
 	s.makeReserve()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -49,7 +48,6 @@ type service struct {
 	pipeline *pipeline.Pipeline
 	controls *controls
 	started  time.Time
-	replaced chan struct{} // the store has been
 
 	mu     sync.Mutex
 	config config.Config // as it was at the start; reload changes what is live
@@ -60,7 +58,7 @@ func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) e
 	if err != nil {
 		return err
 	}
-	s := &service{env: env, load: load, config: loaded.Config, level: new(slog.LevelVar), started: time.Now(), replaced: make(chan struct{}, 1)}
+	s := &service{env: env, load: load, config: loaded.Config, level: new(slog.LevelVar), started: time.Now()}
 	s.log = slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: s.level}))
 	s.setLevel()
 	for _, note := range loaded.Notes {
@@ -77,19 +75,25 @@ func serve(ctx context.Context, env *Env, load func() (*config.Loaded, error)) e
 	if err != nil {
 		return err
 	}
-	defer func() { s.pipelineStore(db).Close() }()
 	if s.controls, err = newControls(env.StateDir, s.config.Controls, s.log); err != nil {
+		db.Close()
 		return err
 	}
 	source, err := s.build(ctx, db)
 	if err != nil {
+		db.Close()
 		return err
 	}
+	defer func() { s.pipeline.Store().Close() }()
 	defer source.Close()
 
 	s.controls.attach(s.pipeline)
 	defer s.controls.run(ctx)()
-	go s.care(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	var cared sync.WaitGroup
+	cared.Go(func() { s.care(ctx) })
+	defer cared.Wait()
+	defer stop()
 	if listener != nil {
 		stop := s.serveHTTP(listener)
 		defer stop()
@@ -136,41 +140,50 @@ func (s *service) build(ctx context.Context, db *store.Store) (capture.Source, e
 	return source, nil
 }
 
-// pipelineStore is the store in use: a damaged one is replaced.
-func (s *service) pipelineStore(first *store.Store) *store.Store {
-	if s.pipeline == nil {
-		return first
-	}
-	return s.pipeline.Store()
-}
-
-// care looks after the store, and reads the configuration again when it is told to.
+// care looks after the store, opens it again where it has to be, and reads the
+// configuration again when it is told to.
 func (s *service) care(ctx context.Context) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	for ctx.Err() == nil {
-		db := s.pipeline.Store()
-		upkeep, stop := context.WithCancel(ctx)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			if err := db.Run(upkeep); err != nil && ctx.Err() == nil {
-				s.log.Warn("store", "problem", err)
+	ended := make(chan error)
+	run := func() { ended <- s.pipeline.Store().Run(ctx) }
+	go run()
+	for {
+		select {
+		case <-hup:
+			s.reload()
+		case err := <-ended:
+			if ctx.Err() != nil {
+				return
 			}
-		}()
-		for again := true; again; {
-			select {
-			case <-ctx.Done():
-				again = false
-			case <-s.replaced:
-				again = false
-			case <-hup:
-				s.reload()
-			}
+			s.log.Warn("the store is opened again", "reason", err)
+			s.reopen(ctx)
+			go run()
 		}
-		stop()
-		<-ended
+	}
+}
+
+// reopenEvery is how often it is tried.
+const reopenEvery = 5 * time.Second
+
+// reopen opens the store again, which sets a damaged database aside.
+func (s *service) reopen(ctx context.Context) {
+	s.mu.Lock()
+	options := s.storeOptions()
+	s.mu.Unlock()
+	for ctx.Err() == nil {
+		err := s.pipeline.Reopen(func() (*store.Store, error) {
+			return store.Open(context.WithoutCancel(ctx), options) // what is written down last wants a store too
+		})
+		if err == nil {
+			return
+		}
+		s.log.Error("the store cannot be opened", "problem", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(reopenEvery):
+		}
 	}
 }
 
@@ -215,17 +228,4 @@ func (s *service) line() string {
 		text += "; " + p.Kind + ": " + p.Reason
 	}
 	return text
-}
-
-// reopen replaces a damaged store.
-func (s *service) reopen(ctx context.Context) (*store.Store, error) {
-	s.mu.Lock()
-	options := s.storeOptions()
-	s.mu.Unlock()
-	err := s.pipeline.Store().Close()
-	db, openErr := store.Open(ctx, options)
-	if openErr != nil {
-		return nil, errors.Join(openErr, err)
-	}
-	return db, nil
 }

@@ -57,7 +57,6 @@ func (s *service) pipelineOptions() pipeline.Options {
 	o.ClipType = "wav"
 	o.WriteClip = func(w io.WriteSeeker, x []float32) error { return wave.WriteMono16(w, audio.SampleRate, x) }
 	o.ReadClip = readClip
-	o.Reopen = s.reopen
 	o.Log = s.log
 	return o
 }

@@ -38,15 +38,31 @@ func (s *scribe) commit(c commit) {
 	s.flush()
 }
 
-// flush stores what is waiting, in order.
-func (s *scribe) flush() {
+// settle stores what is waiting, and tries again until it is stored or ctx ends.
+func (s *scribe) settle(ctx context.Context) {
+	for !s.flush() {
+		select {
+		case <-ctx.Done():
+			s.opts.Log.Error("some texts could not be stored", "texts", s.Status().Unstored)
+			return
+		case <-time.After(idleFor):
+		}
+	}
+}
+
+// flush stores what is waiting, in order. It returns whether nothing is.
+func (s *scribe) flush() (all bool) {
 	for {
 		p := s.Pipeline
 		p.mu.Lock()
 		if len(p.state.unstored) == 0 {
 			p.mu.Unlock()
-			s.solved("store")
-			return
+			if err := s.with(func(*store.Store) error { return nil }); err != nil {
+				s.problem("store", err)
+			} else {
+				s.solved("store")
+			}
+			return true
 		}
 		c := p.state.unstored[0]
 		p.mu.Unlock()
@@ -63,8 +79,7 @@ func (s *scribe) flush() {
 			c.segments = nil // it was deleted with its recording
 		case err != nil:
 			s.problem("store", err)
-			s.reopen(err)
-			return
+			return false
 		}
 		p.mu.Lock()
 		p.state.unstored = p.state.unstored[1:]
@@ -74,15 +89,22 @@ func (s *scribe) flush() {
 }
 
 // append makes the transaction. It is short, and nothing but the disk ends it.
-func (s *scribe) append(c commit) ([]int64, error) {
-	if err := s.begin(c.recording); err != nil {
-		return nil, err
-	}
-	ctx, db, id := context.Background(), s.Store(), c.recording.id
-	if c.end > 0 {
-		return nil, db.FinishRecording(ctx, id, c.end)
-	}
-	return db.Append(ctx, id, store.Utterance{Segments: c.segments, Events: c.events, Clip: c.clip, Until: c.until})
+func (s *scribe) append(c commit) (ids []int64, err error) {
+	err = s.with(func(db *store.Store) error {
+		if r := c.recording; c.end > 0 && r.id != 0 && r.in != db {
+			return nil // it ended with the store that it was in
+		}
+		if err := s.begin(db, c.recording); err != nil {
+			return err
+		}
+		ctx, id := context.Background(), c.recording.id
+		if c.end > 0 {
+			return db.FinishRecording(ctx, id, c.end)
+		}
+		ids, err = db.Append(ctx, id, store.Utterance{Segments: c.segments, Events: c.events, Clip: c.clip, Until: c.until})
+		return err
+	})
+	return ids, err
 }
 
 // tell publishes what is stored now.
@@ -108,40 +130,19 @@ func (s *scribe) tell(c commit, ids []int64) {
 	}
 }
 
-// reopen sets a damaged database aside and goes on with a new one.
-func (s *scribe) reopen(err error) {
-	if !errors.Is(err, store.ErrDamaged) || s.opts.Reopen == nil {
-		return
-	}
-	fresh, err := s.opts.Reopen(context.Background())
-	if err != nil {
-		s.problem("store", err)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.store = fresh
-	for _, c := range s.state.unstored {
-		c.recording.id = 0 // it is not in there; what goes on begins anew
-	}
-	if s.state.now != nil {
-		s.state.now.id = 0
-	}
-}
-
-// begin stores the beginning of a recording that has no id yet.
-func (s *scribe) begin(r *recording) error {
-	if r.id != 0 {
+// begin stores the beginning of a recording that has no id in this store yet.
+func (s *scribe) begin(db *store.Store, r *recording) error {
+	if r.id != 0 && (r.in == db || r.in == nil) {
 		return nil
 	}
-	id, err := s.Store().StartRecording(context.Background(), store.Recording{
+	id, err := db.StartRecording(context.Background(), store.Recording{
 		Title: s.opts.Title, Source: s.opts.Source, Started: r.wall, Task: "transcribe",
 		Language: s.opts.Language, Model: s.models[0].Name,
 	})
 	if err != nil {
 		return err
 	}
-	r.id = id
+	r.id, r.in = id, db
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.recording = id

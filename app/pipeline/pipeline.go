@@ -55,10 +55,8 @@ type Options struct {
 	ReadClip  func(path string) ([]float32, error)
 	ClipType  string
 
-	// Reopen closes a damaged store and opens it anew.
-	Reopen func(context.Context) (*store.Store, error)
-	Now    func() time.Time
-	Log    *slog.Logger
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Defaults are what is right for a microphone on a desk.
@@ -109,8 +107,11 @@ type Pipeline struct {
 	queue    *queue
 	ladder   ladder
 
+	storing sync.RWMutex // held while something is stored, and whole while the store is replaced
+	store   *store.Store
+	closed  error // why there is none
+
 	mu    sync.Mutex
-	store *store.Store
 	state state
 }
 
@@ -166,9 +167,35 @@ func (p *Pipeline) Muted() bool { return p.muted.Load() }
 
 // Store is the store in use.
 func (p *Pipeline) Store() *store.Store {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.storing.RLock()
+	defer p.storing.RUnlock()
 	return p.store
+}
+
+// Reopen closes the store and goes on with what open returns. What is said meanwhile, and
+// until it succeeds, waits to be stored. A recording that goes on begins anew.
+func (p *Pipeline) Reopen(open func() (*store.Store, error)) error {
+	p.storing.Lock()
+	defer p.storing.Unlock()
+	closed := p.store.Close() // of a damaged one it may fail, and that is all the same
+	db, err := open()
+	if err != nil {
+		p.closed = errors.Join(err, closed)
+		p.problem("store", p.closed)
+		return p.closed
+	}
+	p.store, p.closed = db, nil
+	return nil
+}
+
+// with lets do use the store.
+func (p *Pipeline) with(do func(*store.Store) error) error {
+	p.storing.RLock()
+	defer p.storing.RUnlock()
+	if p.closed != nil {
+		return p.closed
+	}
+	return do(p.store)
 }
 
 func samplesIn(d time.Duration) int { return int(d * whisper.SampleRate / time.Second) }

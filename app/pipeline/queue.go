@@ -22,8 +22,9 @@ type utterance struct {
 // recording is one that goes on; the scribe gives it an id when there is something to
 // store.
 type recording struct {
-	id    int64 // the scribe's alone; 0 before
-	began int   // position at which its times begin
+	id    int64        // the scribe's alone; 0 before
+	in    *store.Store // that it has the id in; nil for one that clips are left of
+	began int          // position at which its times begin
 	wall  time.Time
 }
 

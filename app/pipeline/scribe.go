@@ -38,7 +38,7 @@ func (s *scribe) write(ctx context.Context) {
 		s.ladder.see(s.queue.lag())
 		switch {
 		case !ok:
-			s.flush()
+			s.settle(ctx)
 			return
 		case j.utterance != nil && (ctx.Err() != nil || s.queue.full()):
 			s.keep(j.utterance, "more was said than could be written down in time")
@@ -177,7 +177,11 @@ func (s *scribe) clip(ctx context.Context) bool {
 	}
 	ctx, done := s.queue.yielding(ctx, nil)
 	defer done()
-	clips, err := s.Store().Pending(ctx, 1)
+	var clips []store.Clip
+	err := s.with(func(db *store.Store) (err error) {
+		clips, err = db.Pending(ctx, 1)
+		return err
+	})
 	if err != nil || len(clips) == 0 {
 		s.retry = s.opts.Now().Add(clipPause)
 		return err != nil
@@ -185,7 +189,7 @@ func (s *scribe) clip(ctx context.Context) bool {
 	c := clips[0]
 	samples, err := s.opts.ReadClip(c.Path)
 	if err != nil {
-		s.problem("clips", s.Store().FailClip(ctx, c.ID, err.Error(), false)) // there is no use in it
+		s.failClip(ctx, c, err, false) // there is no use in it
 		return true
 	}
 	limited, stop := context.WithTimeout(ctx, deadline(len(samples)))
@@ -197,7 +201,7 @@ func (s *scribe) clip(ctx context.Context) bool {
 	case err != nil:
 		s.failures++
 		s.problem("engine", err)
-		s.problem("clips", s.Store().FailClip(ctx, c.ID, err.Error(), true))
+		s.failClip(ctx, c, err, true)
 		s.retry = s.opts.Now().Add(clipPause)
 		return true
 	}
@@ -207,6 +211,11 @@ func (s *scribe) clip(ctx context.Context) bool {
 	u := &utterance{recording: &recording{id: c.Recording}, start: samplesIn(c.Start), end: samplesIn(c.End), wall: c.Wall}
 	s.commit(commit{recording: u.recording, segments: s.segments(u), clip: c.ID, until: c.End})
 	return true
+}
+
+// failClip notes why a clip could not be transcribed.
+func (s *scribe) failClip(ctx context.Context, c store.Clip, why error, again bool) {
+	s.problem("clips", s.with(func(db *store.Store) error { return db.FailClip(ctx, c.ID, why.Error(), again) }))
 }
 
 // saveClip keeps an utterance's sound until it is written down.
@@ -220,13 +229,16 @@ func (s *scribe) saveClip(u *utterance) error {
 		if try > 0 {
 			u.recording.id = 0 // somebody deleted it, but not what was said since
 		}
-		if err = s.begin(u.recording); err != nil {
+		err = s.with(func(db *store.Store) error {
+			if err := s.begin(db, u.recording); err != nil {
+				return err
+			}
+			c, err = db.SaveClip(context.Background(), store.Clip{
+				Recording: u.recording.id, Start: u.from(), End: u.until(),
+				Wall: u.wall, Type: s.opts.ClipType, Pending: true,
+			}, func(w io.WriteSeeker) error { return s.opts.WriteClip(w, u.samples) })
 			return err
-		}
-		c, err = s.Store().SaveClip(context.Background(), store.Clip{
-			Recording: u.recording.id, Start: u.from(), End: u.until(),
-			Wall: u.wall, Type: s.opts.ClipType, Pending: true,
-		}, func(w io.WriteSeeker) error { return s.opts.WriteClip(w, u.samples) })
+		})
 	}
 	if err == nil && c.ID == 0 {
 		err = errors.New("without history no clips are kept")
