@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 
 	"audio/capture":           {"audio"},
 	"audio/capture/pulsetest": {}, // a sound server for tests
+	"store/disktest":          {}, // small and read-only disks for tests
 	"audio/resample":          {"audio", "cpu"},
 	"audio/wave":              {"audio"},
 
@@ -58,7 +59,7 @@ var mayImport = map[string][]string{
 }
 
 // forTests are packages that only test files may import.
-var forTests = []string{"whisper/backendtest", "audio/capture/pulsetest"}
+var forTests = []string{"whisper/backendtest", "audio/capture/pulsetest", "store/disktest"}
 
 // Test files compare parts with each other, so they may import any package of ours
 // outside app, and scoring. Only tests in app may import the rest of app.

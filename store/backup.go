@@ -60,7 +60,7 @@ func (s *Store) backup(ctx context.Context, path string, remember bool) error {
 	}
 	if err := s.vacuumInto(ctx, temp); err != nil {
 		os.Remove(temp)
-		return classify(err)
+		return s.found(classify(err))
 	}
 	if err := syncFile(temp); err != nil {
 		os.Remove(temp)

@@ -35,6 +35,7 @@ const (
 	codeNotADB     = 26
 
 	codeShortRead = codeIOErr | 2<<8
+	codeShmSize   = codeIOErr | 19<<8 // no room for the index of the log
 )
 
 // classify wraps what SQLite says in one of the errors above, where one fits.
@@ -47,7 +48,7 @@ func classify(err error) error {
 	case codeFull:
 		return wrapped(ErrFull, err)
 	}
-	if errors.Is(err, syscall.ENOSPC) {
+	if errors.Is(err, syscall.ENOSPC) || extendedCode(err) == codeShmSize {
 		return wrapped(ErrFull, err)
 	}
 	return err

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"earshot/store/disktest"
 )
 
 // TestContention is cases.md, C103: transactions that read and then write, beside
@@ -178,7 +180,7 @@ func pull(s *Store, id int64) (next func() (Segment, error), stop func()) {
 
 // TestFullDisk writes until nothing fits, with clips that may go and a reserve.
 func TestFullDisk(t *testing.T) {
-	dir := smallDisk(t, "16m")
+	dir := disktest.Small(t, "16m")
 	s := openStore(t, Options{Dir: dir, MinFree: 1 << 20, Reserve: 1 << 20, Retention: Retention{KeepAudio: true}})
 	id := startRecording(t, s)
 	stored := 0
@@ -268,7 +270,7 @@ func fill(f *os.File) {
 
 // TestTextForSpace deletes the oldest text where that is allowed.
 func TestTextForSpace(t *testing.T) {
-	dir := smallDisk(t, "8m")
+	dir := disktest.Small(t, "8m")
 	s := openStore(t, Options{Dir: dir, MinFree: 3 << 20, Reserve: 64 << 10, TextForSpace: true})
 	id := startRecording(t, s)
 	n := 0

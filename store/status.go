@@ -29,9 +29,9 @@ const (
 
 // Problem is a state that lasts, with its reason and when it began.
 type Problem struct {
-	Kind   Kind
-	Reason string
-	Since  time.Time
+	Kind   Kind      `json:"kind"`
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since,omitzero"` // zero where the clock was not set
 }
 
 // problems are those there are now.

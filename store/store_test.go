@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"earshot/store/disktest"
 )
 
 func TestMain(m *testing.M) {
@@ -327,7 +329,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	id := startRecording(t, s)
 	say(t, s, id, 1, "kept")
 	must(t, s.Close())
-	readOnly(t, dir)
+	disktest.ReadOnly(t, dir)
 	s = openStore(t, Options{Dir: dir})
 	if got := segments(t, s, id); len(got) != 1 || got[0].Text != "kept" {
 		t.Errorf("got %+v", got)
@@ -364,7 +366,7 @@ func TestReadOnlyLog(t *testing.T) {
 	for _, name := range []string{dbName, dbName + "-wal"} {
 		copyFile(t, filepath.Join(from, name), filepath.Join(dir, name))
 	}
-	readOnly(t, dir)
+	disktest.ReadOnly(t, dir)
 	s = openStore(t, Options{Dir: dir})
 	if got := segments(t, s, id); len(got) != 1 || got[0].Text != "in the log" {
 		t.Errorf("got %+v", got)

@@ -52,18 +52,21 @@ func (p program) everything() map[string]bool {
 	p.t.Helper()
 	all := map[string]bool{}
 	for _, r := range p.recordings() {
-		if r.Segments == 0 {
-			continue
-		}
-		transcript, err := export.Read(strings.NewReader(p.output("export", fmt.Sprint(r.ID), "--format", "json")), export.JSON)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		for _, g := range transcript.Segments {
+		for _, g := range p.segments(r.ID) {
 			all[fmt.Sprintf("recording %d, %.2f to %.2f: %s", r.ID, g.Start, g.End, g.Text)] = true
 		}
 	}
 	return all
+}
+
+// segments are those of a recording.
+func (p program) segments(id int) []export.Segment {
+	p.t.Helper()
+	transcript, err := export.Read(strings.NewReader(p.output("export", fmt.Sprint(id), "--format", "json")), export.JSON)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return transcript.Segments
 }
 
 // listed is a recording in `earshot recordings --json`.

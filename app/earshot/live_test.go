@@ -34,19 +34,25 @@ func TestMain(m *testing.M) {
 
 // program is earshot as a process, with a state folder of its own.
 type program struct {
-	t   *testing.T
-	env []string
+	t     *testing.T
+	env   []string
+	state string
 }
 
 func newProgram(t *testing.T, env ...string) program {
 	t.Helper()
+	return programIn(t, t.TempDir(), env...)
+}
+
+// programIn has its state in a folder.
+func programIn(t *testing.T, state string, env ...string) program {
+	t.Helper()
 	backendtest.Silero(t)
 	models := filepath.Dir(backendtest.Model(t, "tiny.en").PackedPath())
-	state := t.TempDir()
 	if err := os.Symlink(models, filepath.Join(state, "models")); err != nil {
 		t.Fatal(err)
 	}
-	return program{t, append(env, "EARSHOT_STATE="+state, asProgram+"=1")}
+	return program{t, append(env, "EARSHOT_STATE="+state, asProgram+"=1"), state}
 }
 
 func (p program) command(args ...string) *exec.Cmd {
@@ -131,16 +137,22 @@ func (s *server) end(signal os.Signal) error {
 	return s.cmd.Wait()
 }
 
-// eventually waits until the status is as it should be.
-func (s *server) eventually(what string, holds func(liveStatus) bool) {
+// status asks for it as a script does.
+func (s *server) status() (status liveStatus) {
 	s.t.Helper()
-	var status liveStatus
+	if err := json.Unmarshal([]byte(s.output("status", "--json", "--listen", s.address)), &status); err != nil {
+		s.t.Fatal(err)
+	}
+	return status
+}
+
+// eventually waits until the status is as it should be.
+func (s *server) eventually(what string, holds func(liveStatus) bool) liveStatus {
+	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if err := json.Unmarshal([]byte(s.output("status", "--json", "--listen", s.address)), &status); err != nil {
-			s.t.Fatal(err)
-		}
+		status := s.status()
 		if holds(status) {
-			return
+			return status
 		}
 		if time.Now().After(deadline) {
 			s.t.Fatalf("never: %s; %+v\n%s", what, status, s.logged())
@@ -158,7 +170,30 @@ type liveStatus struct {
 	Speaking bool    `json:"speaking"`
 	Lag      float64 `json:"lag_seconds"`
 	Pending  int     `json:"pending_clips"`
+	Unstored int     `json:"unstored"`
+	Lost     int     `json:"lost"`
+	Segments int     `json:"segments"`
 	Problems []any   `json:"problems"`
+	Store    struct {
+		Degraded bool           `json:"degraded"`
+		Problems []storeProblem `json:"problems"`
+		LogBytes int64          `json:"log_bytes"`
+	} `json:"store"`
+}
+
+type storeProblem struct {
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+}
+
+// problem is the reason of a problem of the store; empty for none of that kind.
+func (s liveStatus) problem(kind string) string {
+	for _, p := range s.Store.Problems {
+		if p.Kind == kind {
+			return p.Reason
+		}
+	}
+	return ""
 }
 
 // TestLivePulse speaks for three minutes into a sound server; what the service hears

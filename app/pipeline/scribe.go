@@ -243,6 +243,9 @@ func (s *scribe) saveClip(u *utterance) error {
 	if err == nil && c.ID == 0 {
 		err = errors.New("without history no clips are kept")
 	}
+	if err == nil {
+		s.solved("clips")
+	}
 	u.clip = c.ID
 	return err
 }
