@@ -39,14 +39,23 @@ func (s *Store) settings() Retention {
 // says how far apart things are, so a clock that was set right, or wrong, in the middle
 // counts as its latest reading says. A recording is no older than those before it, and
 // one whose time nobody knows is as old as the next. While the clock itself is not set,
-// nothing is old.
+// nothing is old. Run is more careful still: see clockWatch.
 func (s *Store) Prune(ctx context.Context) error {
+	return s.pruneTo(ctx, s.settings())
+}
+
+// pruneCarefully is Prune for times when nobody is looking.
+func (s *Store) pruneCarefully(ctx context.Context) error {
+	return s.pruneTo(ctx, s.believed(s.settings()))
+}
+
+func (s *Store) pruneTo(ctx context.Context, keep Retention) error {
 	err := s.writable()
 	if err == nil {
 		err = s.resume(ctx)
 	}
 	if err == nil {
-		err = s.prune(ctx)
+		err = s.prune(ctx, keep)
 	}
 	if err != nil {
 		return fmt.Errorf("prune: %w", err)
@@ -54,8 +63,7 @@ func (s *Store) Prune(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) prune(ctx context.Context) error {
-	keep := s.settings()
+func (s *Store) prune(ctx context.Context, keep Retention) error {
 	var starts []start
 	if keep.TextAge > 0 || keep.KeepAudio && keep.AudioAge > 0 { // it reads all segments
 		var err error

@@ -36,7 +36,7 @@ func (s *Store) Run(ctx context.Context) error {
 	}{
 		{kind: ProblemLog, every: logEvery, do: s.cutLog},
 		{kind: ProblemRoom, every: roomEvery, do: s.makeRoom},
-		{kind: ProblemRetention, every: oldEvery, do: s.Prune},
+		{kind: ProblemRetention, every: oldEvery, do: s.pruneCarefully},
 		{kind: ProblemBackup, every: s.opts.BackupEvery, do: s.backUp, next: time.Now().Add(s.untilBackup())},
 	}
 	if s.opts.NoHistory {

@@ -21,6 +21,7 @@ const (
 	ProblemSpace    Kind = "low-space" // clips are not kept, text is
 	ProblemFull     Kind = "full"      // text could not be stored
 	ProblemBackup   Kind = "backup"    // the last copy could not be made
+	ProblemClock    Kind = "clock"     // it is not set, or not believed
 	// Upkeep failed, and is tried again.
 	ProblemLog       Kind = "log"
 	ProblemRoom      Kind = "room"
@@ -114,7 +115,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 	err := s.r.QueryRowContext(ctx, "SELECT coalesce(sum(bytes), 0), coalesce(sum(pending), 0) FROM clips").Scan(&st.ClipBytes, &st.Pending)
 	err = s.found(classify(err))
 	salvages, also := s.salvageProblems(ctx)
-	st.Problems = append(s.problems.list(), salvages...)
+	st.Problems = slices.Concat(s.problems.list(), salvages, s.clockProblem())
 	if err = cmp.Or(err, also); err != nil {
 		return st, fmt.Errorf("status of %s: %w", st.Path, err)
 	}

@@ -95,6 +95,7 @@ type Store struct {
 	work     sync.WaitGroup // goroutines of the store
 	salvaged chan struct{}  // closed when nothing is left to salvage
 	checked  bool           // the whole database was checked since Open
+	clock    clockWatch     // of Run
 
 	mu        sync.Mutex // over what follows
 	retention Retention
@@ -128,6 +129,7 @@ func open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s := &Store{opts: opts, turn: make(chan struct{}, 1), salvaged: make(chan struct{}), retention: opts.Retention}
 	s.problems.now = opts.Now
+	s.clock = clockWatch{now: opts.Now, wall: opts.Now(), at: time.Now()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.broken, s.breaks = context.WithCancel(s.ctx)
 	connect := s.openFolder

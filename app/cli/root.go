@@ -36,11 +36,15 @@ func (e interrupted) Unwrap() error { return e.someFailed }
 
 // Run carries out one command line and returns the exit status.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &Env{Stdin: stdin}
+	return runIn(ctx, &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr}, args)
+}
+
+func runIn(ctx context.Context, env *Env, args []string) int {
+	stdout, stderr := env.Stdout, env.Stderr
 	env.Stdout, env.Stderr = &aboveBar{env, stdout}, &aboveBar{env, stderr}
 	root := rootCommand(env)
 	root.SetArgs(args)
-	root.SetIn(stdin)
+	root.SetIn(env.Stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)

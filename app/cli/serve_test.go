@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"earshot/app/config"
 	"earshot/app/export"
+	"earshot/store"
 	"earshot/whisper/backendtest"
 )
 
@@ -51,24 +53,30 @@ func ownState(t *testing.T) {
 // returns its exit status.
 func startService(t *testing.T, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
+	return startServiceAt(t, time.Now, args...)
+}
+
+// startServiceAt gives it another wall clock.
+func startServiceAt(t *testing.T, now func() time.Time, args ...string) (address string, log *logged, end func() int) {
+	t.Helper()
 	ownState(t)
-	return restartService(t, args...)
+	return runService(t, strings.NewReader(""), now, args...)
 }
 
 // startServiceOn is startService with a standard input.
 func startServiceOn(t *testing.T, in io.Reader, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
 	ownState(t)
-	return runService(t, in, args...)
+	return runService(t, in, time.Now, args...)
 }
 
 // restartService runs earshot serve with the state folder that there is.
 func restartService(t *testing.T, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
-	return runService(t, strings.NewReader(""), args...)
+	return runService(t, strings.NewReader(""), time.Now, args...)
 }
 
-func runService(t *testing.T, in io.Reader, args ...string) (address string, log *logged, end func() int) {
+func runService(t *testing.T, in io.Reader, now func() time.Time, args ...string) (address string, log *logged, end func() int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
 	if err != nil {
@@ -80,7 +88,8 @@ func runService(t *testing.T, in io.Reader, args ...string) (address string, log
 	log = &logged{}
 	status := make(chan int, 1)
 	go func() {
-		status <- Run(ctx, append([]string{"serve", "--listen", address, "--model", "tiny.en", "--language", "en"}, args...), in, io.Discard, log)
+		env := &Env{Stdin: in, Stdout: io.Discard, Stderr: log, Now: now}
+		status <- runIn(ctx, env, append([]string{"serve", "--listen", address, "--model", "tiny.en", "--language", "en"}, args...))
 	}()
 	ended := false
 	end = func() int {
@@ -168,6 +177,52 @@ func TestServe(t *testing.T) {
 	}
 	if status, _, errs = run(t, nil, "status", "--listen", address); status != exitNothing || !strings.Contains(errs, "does not answer") {
 		t.Errorf("after the end: status %d, %s", status, errs)
+	}
+}
+
+// TestClockNotSet: a board without a battery starts in 1970. The service says so, and goes
+// on as ever; the clock is set by the time that the next recording begins.
+func TestClockNotSet(t *testing.T) {
+	var set atomic.Bool
+	address, log, end := startServiceAt(t, func() time.Time {
+		if set.Load() {
+			return time.Now()
+		}
+		return time.Unix(100, 0)
+	}, "--source", "file:"+sample+"?speed=max")
+	eventually(t, "the source ends", func() bool {
+		s, err := statusOf(address)
+		return err == nil && s.Source.State == "ended" && s.Segments > 0 && s.Lag == 0 && !s.Speaking
+	})
+	clockReason := func() string {
+		s, err := statusOf(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range s.Store.Problems {
+			if p.Kind == store.ProblemClock {
+				return p.Reason
+			}
+		}
+		return ""
+	}
+	if reason := clockReason(); !strings.Contains(reason, "not set") {
+		t.Errorf("the clock: %q", reason)
+	}
+	if status, out, errs := run(t, nil, "recordings"); status != 0 || !strings.Contains(out, "clock not set") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	_, out, _ := run(t, nil, "export", "1", "--format", "txt")
+	near(t, "txt", out, sampleText(t), 0)
+	if status, out, errs := run(t, nil, "status", "--listen", address); status != 0 || !strings.Contains(out, "problem     store, clock") || strings.Contains(out, "since 0001") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	set.Store(true)
+	if reason := clockReason(); reason != "" {
+		t.Errorf("now that it is set: %q", reason)
+	}
+	if s := end(); s != 0 {
+		t.Errorf("exit status %d, %s", s, log)
 	}
 }
 

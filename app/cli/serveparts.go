@@ -31,7 +31,7 @@ func (s *service) storeOptions() store.Options {
 			TextAge: c.KeepText.Age(), TextBytes: int64(c.MaxTextSize),
 		},
 		MinFree: int64(c.MinFree), TextForSpace: c.DeleteTextIfFull,
-		BackupEvery: c.BackupEvery, Backups: c.Backups,
+		BackupEvery: c.BackupEvery, Backups: c.Backups, Now: s.env.Now,
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *service) pipelineOptions() pipeline.Options {
 	o.ClipType = "wav"
 	o.WriteClip = func(w io.WriteSeeker, x []float32) error { return wave.WriteMono16(w, audio.SampleRate, x) }
 	o.ReadClip = readClip
-	o.Log = s.log
+	o.Log, o.Now = s.log, s.env.Now
 	return o
 }
 

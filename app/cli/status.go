@@ -95,7 +95,11 @@ func printStatus(w io.Writer, s serverStatus) error {
 		fmt.Fprintf(w, "problem     %s: %s (since %s)\n", p.Kind, p.Reason, p.Since.Format(time.DateTime))
 	}
 	for _, p := range s.Store.Problems {
-		fmt.Fprintf(w, "problem     store, %s: %s (since %s)\n", p.Kind, p.Reason, p.Since.Format(time.DateTime))
+		since := ""
+		if !p.Since.IsZero() {
+			since = " (since " + p.Since.Format(time.DateTime) + ")"
+		}
+		fmt.Fprintf(w, "problem     store, %s: %s%s\n", p.Kind, p.Reason, since)
 	}
 	return err
 }

@@ -121,12 +121,12 @@ func (s *scribe) tell(c commit, ids []int64) {
 	s.state.segments += len(c.segments)
 	s.state.textAt = now
 	if !c.decided.IsZero() {
-		s.state.delay = now.Sub(c.decided)
+		s.state.delay = time.Since(c.decided)
 	}
 	s.mu.Unlock()
 	if !c.silent.IsZero() {
 		s.opts.Log.Debug("stored", "recording", c.recording.id, "segments", len(c.segments),
-			"delay", now.Sub(c.decided), "silence", now.Sub(c.silent))
+			"delay", time.Since(c.decided), "silence", now.Sub(c.silent))
 	}
 }
 

@@ -139,7 +139,7 @@ func (e *ears) take(events []vad.Event) {
 			continue
 		}
 		u := e.utterance(v.Segment)
-		u.decided = e.opts.Now()
+		u.decided = time.Now()
 		e.spokenAt = u.end
 		e.queue.put(job{recording: u.recording, utterance: u})
 	}

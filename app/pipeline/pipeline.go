@@ -55,7 +55,7 @@ type Options struct {
 	ReadClip  func(path string) ([]float32, error)
 	ClipType  string
 
-	Now func() time.Time
+	Now func() time.Time // the wall clock, for what people read; nil is time.Now
 	Log *slog.Logger
 }
 

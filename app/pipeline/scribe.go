@@ -172,7 +172,7 @@ func (s *scribe) clips(ctx context.Context) {
 // clip works off one clip that waits, unless somebody speaks. It returns whether there
 // may be more.
 func (s *scribe) clip(ctx context.Context) bool {
-	if s.opts.Now().Before(s.retry) || s.opts.ReadClip == nil {
+	if time.Now().Before(s.retry) || s.opts.ReadClip == nil {
 		return s.opts.ReadClip != nil
 	}
 	ctx, done := s.queue.yielding(ctx, nil)
@@ -183,7 +183,7 @@ func (s *scribe) clip(ctx context.Context) bool {
 		return err
 	})
 	if err != nil || len(clips) == 0 {
-		s.retry = s.opts.Now().Add(clipPause)
+		s.retry = time.Now().Add(clipPause)
 		return err != nil
 	}
 	c := clips[0]
@@ -202,7 +202,7 @@ func (s *scribe) clip(ctx context.Context) bool {
 		s.failures++
 		s.problem("engine", err)
 		s.failClip(ctx, c, err, true)
-		s.retry = s.opts.Now().Add(clipPause)
+		s.retry = time.Now().Add(clipPause)
 		return true
 	}
 	s.failures = 0
