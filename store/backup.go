@@ -62,7 +62,7 @@ func (s *Store) backup(ctx context.Context, path string, remember bool) error {
 		os.Remove(temp)
 		return s.found(classify(err))
 	}
-	if err := syncFile(temp); err != nil {
+	if err := flush(temp); err != nil {
 		os.Remove(temp)
 		return err
 	}
@@ -94,14 +94,6 @@ func createPrivate(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // backups lists the copies that Run made, oldest first.
@@ -208,7 +200,7 @@ func cutCopy(ctx context.Context, path string, cuts []cut) error {
 		return err
 	}
 	defer db.Close()
-	err = transactOn(db)(ctx, func(tx *sql.Tx) error {
+	err = transact(ctx, db, func(tx *sql.Tx) error {
 		all := func(_ context.Context, do func(*sql.Tx) error) error { return do(tx) }
 		for _, c := range cuts {
 			if err := cutRows(ctx, all, c); err != nil {
@@ -218,21 +210,6 @@ func cutCopy(ctx context.Context, path string, cuts []cut) error {
 		return nil
 	})
 	return errors.Join(err, db.Close())
-}
-
-// transactOn is like write, for another database.
-func transactOn(db *sql.DB) transactor {
-	return func(ctx context.Context, do func(*sql.Tx) error) error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return classify(err)
-		}
-		defer tx.Rollback()
-		if err := do(tx); err != nil {
-			return classify(err)
-		}
-		return classify(tx.Commit())
-	}
 }
 
 // column reads texts.

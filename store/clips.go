@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -90,15 +91,16 @@ func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(to))
+	return flush(filepath.Dir(to))
 }
 
-func syncFolder(path string) error {
-	dir, err := os.Open(path)
+// flush sees to it that a file, or what was renamed or removed in a folder, stays so.
+func flush(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Clips lists clips of a recording in the order of their starts.
@@ -151,18 +153,26 @@ func (s *Store) FailClip(ctx context.Context, id int64, reason string, again boo
 	return nil
 }
 
-// deleteClips removes files and then their rows, so that no file is left without a row.
+// deleteClips deletes those that a condition holds for.
 func (s *Store) deleteClips(ctx context.Context, where string, args ...any) error {
 	list, err := s.clips(ctx, where, args...)
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return err
+	}
+	return s.dropClips(ctx, list)
+}
+
+// dropClips removes files and then their rows, so that no file is left without a row.
+func (s *Store) dropClips(ctx context.Context, list []Clip) error {
+	if len(list) == 0 {
+		return nil
 	}
 	for _, c := range list {
 		if err := os.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("delete clip: %w", err)
 		}
 	}
-	if err := syncFolder(s.path(clipsDir)); err != nil {
+	if err := flush(s.path(clipsDir)); err != nil {
 		return err
 	}
 	return s.write(ctx, func(tx *sql.Tx) error {
@@ -202,13 +212,8 @@ func (s *Store) sweepClips(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range clips {
-		if _, err := os.Stat(c.Path); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := s.deleteClips(ctx, "id = ?", c.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.dropClips(ctx, slices.DeleteFunc(clips, func(c Clip) bool {
+		_, err := os.Stat(c.Path)
+		return !errors.Is(err, fs.ErrNotExist)
+	}))
 }

@@ -75,7 +75,22 @@ func (s *Store) write(ctx context.Context, do func(*sql.Tx) error) error {
 }
 
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.w.BeginTx(ctx, nil)
+	var reached marks
+	err := transact(ctx, s.w, func(tx *sql.Tx) (err error) {
+		if err = do(tx); err == nil {
+			reached, err = readMarks(ctx, tx)
+		}
+		return err
+	})
+	if err == nil && s.mark != nil {
+		s.mark.write(reached)
+	}
+	return err
+}
+
+// transact runs do in a transaction on db and commits it.
+func transact(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return classify(err)
 	}
@@ -83,17 +98,7 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	if err := do(tx); err != nil {
 		return classify(err)
 	}
-	reached, err := readMarks(ctx, tx)
-	if err != nil {
-		return classify(err)
-	}
-	if err := tx.Commit(); err != nil {
-		return classify(err)
-	}
-	if s.mark != nil {
-		s.mark.write(reached)
-	}
-	return nil
+	return classify(tx.Commit())
 }
 
 // read runs do in a short read transaction: all that it reads is of one moment.

@@ -36,7 +36,8 @@ func TestDeleteEverywhere(t *testing.T) {
 		say(t, s, id, float64(i), fmt.Sprintf("xylophone%d played the unmistakable tune", i))
 	}
 	clip := saveClip(t, s, id, 1, false)
-	must(t, s.AddEvent(ctx, id, Event{Kind: "state", Detail: "unmistakable event"}))
+	_, err := s.Append(ctx, id, Utterance{Events: []Event{{Kind: "state", Detail: "unmistakable event"}}})
+	must(t, err)
 	other := startRecording(t, s)
 	say(t, s, other, 1, "this remains")
 	must(t, s.backUp(ctx))

@@ -84,17 +84,6 @@ func (s *Store) FinishRecording(ctx context.Context, id int64, duration time.Dur
 	return nil
 }
 
-// SetTitle gives a recording another title.
-func (s *Store) SetTitle(ctx context.Context, id int64, title string) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		return one(tx.ExecContext(ctx, "UPDATE recordings SET title = ? WHERE id = ? AND state <> 'deleting'", title, id))
-	})
-	if err != nil {
-		return fmt.Errorf("title of recording %d: %w", id, err)
-	}
-	return nil
-}
-
 // interrupt marks what was being recorded when nobody has the store open.
 func (s *Store) interrupt(ctx context.Context) error {
 	var running int

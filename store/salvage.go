@@ -333,12 +333,12 @@ func (s *Store) rewriteDamaged(ctx context.Context, path string, cuts []cut) err
 	if err := migrate(ctx, db, s.opts.Now); err != nil {
 		return err
 	}
-	transact := transactOn(db)
-	if _, err := salvageFile(ctx, path, transact); err != nil {
+	into := func(ctx context.Context, do func(*sql.Tx) error) error { return transact(ctx, db, do) }
+	if _, err := salvageFile(ctx, path, into); err != nil {
 		return err
 	}
 	for _, c := range cuts {
-		if err := cutRows(ctx, transact, c); err != nil {
+		if err := cutRows(ctx, into, c); err != nil {
 			return err
 		}
 	}
@@ -351,7 +351,7 @@ func (s *Store) rewriteDamaged(ctx context.Context, path string, cuts []cut) err
 	if err := os.Remove(path + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return flush(filepath.Dir(path))
 }
 
 // RemoveSetAside deletes the damaged databases that were set aside, which also ends their

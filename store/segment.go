@@ -192,12 +192,6 @@ func noteClockJump(ctx context.Context, tx *sql.Tx, recording int64, seg Segment
 	return err
 }
 
-// AddEvent stores an event.
-func (s *Store) AddEvent(ctx context.Context, recording int64, e Event) error {
-	_, err := s.Append(ctx, recording, Utterance{Events: []Event{e}})
-	return err
-}
-
 func insertEvent(ctx context.Context, tx *sql.Tx, recording int64, e Event) (int64, error) {
 	id, err := insert(ctx, tx, `INSERT INTO events (recording, kind, at_us, until_us, wall_ms, amount, detail) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		recording, e.Kind, e.At.Microseconds(), max(e.At, e.Until).Microseconds(), millis(e.Wall), e.Amount, e.Detail)

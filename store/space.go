@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -36,21 +37,25 @@ func (s *Store) makeReserve() {
 // takes some room too.
 const restartReserve = 256 << 10
 
+// releaseBytes is how much room clips make at once: far more than a transaction takes.
+const releaseBytes = 4 << 20
+
 // releaseRoom is for a disk that is full, and for whoever holds the turn to write: the
-// oldest clip goes, as far as the file, else the reserve. It says whether anything went.
+// oldest clips go, as far as their files, else the reserve. It says whether anything went.
 func (s *Store) releaseRoom(ctx context.Context) bool {
-	clips, err := s.clips(ctx, "pending = 0 AND bytes > 0 ORDER BY id")
-	if err == nil {
-		for _, c := range clips {
-			// Its row would need room. makeRoom sees to it.
-			if size(c.Path) > 0 && os.Remove(c.Path) == nil {
-				s.mu.Lock()
-				s.gone = append(s.gone, c.ID)
-				s.mu.Unlock()
-				s.problems.set(ProblemSpace, "the disk is full: the oldest clips go")
-				return true
-			}
+	clips, _ := s.clips(ctx, "pending = 0 AND bytes > 0 ORDER BY id")
+	freed := int64(0)
+	for _, c := range clips {
+		if n := size(c.Path); n > 0 && freed < releaseBytes && os.Remove(c.Path) == nil {
+			freed += n
+			s.mu.Lock()
+			s.gone = append(s.gone, c) // its row would need room: makeRoom sees to it
+			s.mu.Unlock()
 		}
+	}
+	if freed > 0 {
+		s.problems.set(ProblemSpace, "the disk is full: the oldest clips go")
+		return true
 	}
 	if size(s.path(reserveName)) > restartReserve && os.Truncate(s.path(reserveName), restartReserve) == nil {
 		s.problems.set(ProblemSpace, "the disk is full: text goes to the reserve")
@@ -62,14 +67,8 @@ func (s *Store) releaseRoom(ctx context.Context) bool {
 // makeRoom deletes the oldest clips while too little is free, then, where that is
 // allowed, the oldest text.
 func (s *Store) makeRoom(ctx context.Context) error {
-	s.mu.Lock()
-	gone := s.gone
-	s.gone = nil
-	s.mu.Unlock()
-	for _, id := range gone {
-		if err := s.deleteClips(ctx, "id = ?", id); err != nil {
-			return err
-		}
+	if err := s.dropGone(ctx); err != nil {
+		return err
 	}
 	for {
 		free, err := s.free()
@@ -81,7 +80,7 @@ func (s *Store) makeRoom(ctx context.Context) error {
 			s.makeReserve()
 			return nil
 		}
-		gone, err := s.deleteOldest(ctx)
+		gone, err := s.deleteOldest(ctx, s.opts.MinFree-free)
 		if err != nil {
 			return err
 		}
@@ -92,19 +91,31 @@ func (s *Store) makeRoom(ctx context.Context) error {
 	}
 }
 
-// deleteOldest deletes some clips, or some text where that is allowed.
-func (s *Store) deleteOldest(ctx context.Context) (gone bool, err error) {
-	clips, err := s.clips(ctx, "pending = 0 ORDER BY id LIMIT 16")
+// dropGone removes the rows of clips whose files releaseRoom has removed.
+func (s *Store) dropGone(ctx context.Context) error {
+	s.mu.Lock()
+	gone := s.gone
+	s.gone = nil
+	s.mu.Unlock()
+	err := s.dropClips(ctx, gone)
 	if err != nil {
-		return false, err
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.gone = append(gone, s.gone...)
 	}
-	for _, c := range clips {
-		if err := s.deleteClips(ctx, "id = ?", c.ID); err != nil {
-			return false, err
-		}
+	return err
+}
+
+// deleteOldest deletes the oldest clips that have so many bytes; where there are none,
+// some text, if that is allowed.
+func (s *Store) deleteOldest(ctx context.Context, bytes int64) (gone bool, err error) {
+	clips, err := s.clips(ctx, `id IN (SELECT id FROM
+		(SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS older FROM clips WHERE NOT pending) WHERE older < ?)`, bytes)
+	if err != nil || len(clips) > 0 {
+		return len(clips) > 0, errors.Join(err, s.dropClips(ctx, clips))
 	}
-	if len(clips) > 0 || !s.opts.TextForSpace {
-		return len(clips) > 0, nil
+	if !s.opts.TextForSpace {
+		return false, nil
 	}
 	cuts, err := s.oldestText(ctx)
 	if err != nil || len(cuts) == 0 {

@@ -99,7 +99,7 @@ type Store struct {
 
 	mu        sync.Mutex // over what follows
 	retention Retention
-	gone      []int64 // clips without a file, whose rows are to go
+	gone      []Clip // without a file; their rows are to go
 
 	closing sync.Once
 	closed  error // what Close returns

@@ -214,7 +214,7 @@ func TestListAndStates(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"Recording": second(s.Recording(ctx, 99)), "Finish": s.FinishRecording(ctx, 99, 0), "Delete": s.Delete(ctx, 99),
-		"Append": second(s.Append(ctx, 99, Utterance{})), "SetTitle": s.SetTitle(ctx, 99, ""),
+		"Append": second(s.Append(ctx, 99, Utterance{})),
 		"Segments": func() (e error) {
 			for _, err := range s.Segments(ctx, 99) {
 				e = err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"time"
 
 	"earshot/app/panel"
@@ -37,6 +38,8 @@ type serverStatus struct {
 	Kernels string    `json:"kernels"`
 	Backend string    `json:"backend"`
 	Started time.Time `json:"started"`
+	// Goroutines tells of leaks.
+	Goroutines int `json:"goroutines"`
 	pipeline.Status
 	MutedBy []string      `json:"muted_by"`           // user, switch
 	MuteKey *panel.Status `json:"mute_key,omitempty"` // where one is asked for
@@ -57,7 +60,7 @@ type storeStatus struct {
 func (s *service) status(ctx context.Context) (serverStatus, error) {
 	db, err := s.pipeline.Store().Status(ctx)
 	out := serverStatus{
-		Version: version, Kernels: cpu.Tier(), Backend: "cpu", Started: s.started, Status: s.pipeline.Status(),
+		Version: version, Kernels: cpu.Tier(), Backend: "cpu", Started: s.started, Goroutines: runtime.NumGoroutine(), Status: s.pipeline.Status(),
 		Store: storeStatus{
 			Degraded: db.Degraded() || err != nil, Problems: append([]store.Problem{}, db.Problems...), NoHistory: db.NoHistory,
 			Bytes: db.Bytes, LogBytes: db.LogBytes, ClipBytes: db.ClipBytes, FreeBytes: db.FreeBytes,

@@ -166,7 +166,9 @@ type liveStatus struct {
 		State   string `json:"state"`
 		Pos     int64  `json:"pos"`
 		Missing int64  `json:"missing_samples"`
+		Pos     int64  `json:"pos"`
 	} `json:"source"`
+	Goroutines int `json:"goroutines"`
 	Speaking bool    `json:"speaking"`
 	Lag      float64 `json:"lag_seconds"`
 	Pending  int     `json:"pending_clips"`

@@ -16,7 +16,6 @@ type utterance struct {
 	decided            time.Time // when its end was known
 	samples            []float32
 	clip               int64 // of the clip that it is kept in, or 0
-	path               string
 }
 
 // recording is one that goes on; the scribe gives it an id when there is something to
