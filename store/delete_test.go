@@ -293,6 +293,32 @@ func TestSizeLimits(t *testing.T) {
 	}
 }
 
+// TestOldestClips: as many of the oldest go at once as have the room that is wanted.
+func TestOldestClips(t *testing.T) {
+	s := openStore(t, Options{Dir: memoryDir(t), Retention: Retention{KeepAudio: true}})
+	id := startRecording(t, s)
+	waiting := saveClip(t, s, id, 0, true)
+	for i := range 9 {
+		saveClip(t, s, id, float64(1+i), false) // 32,000 bytes
+	}
+	for _, step := range []struct {
+		bytes int64
+		first float64 // that is left
+	}{{1, 2}, {64_000, 4}, {64_001, 7}, {1 << 30, 0}} {
+		if gone, err := s.deleteOldest(ctx, step.bytes); !gone || err != nil {
+			t.Errorf("%d bytes: %v, %v", step.bytes, gone, err)
+		}
+		clips, err := s.Clips(ctx, id)
+		must(t, err)
+		if clips[0].ID != waiting.ID || step.first > 0 && clips[1].Start != seconds(step.first) || step.first == 0 && len(clips) > 1 {
+			t.Errorf("%d bytes: left %+v", step.bytes, clips)
+		}
+	}
+	if gone, err := s.deleteOldest(ctx, 1); gone || err != nil {
+		t.Errorf("there is none: %v, %v", gone, err)
+	}
+}
+
 func TestClipFails(t *testing.T) {
 	dir := memoryDir(t)
 	s := openStore(t, Options{Dir: dir, Retention: Retention{KeepAudio: true}})

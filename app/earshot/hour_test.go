@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -117,28 +118,46 @@ func TestHour(t *testing.T) {
 	p.unbroken()
 }
 
-// flat compares the middle of the first third with that of the last, and tells the slope.
+// flat compares the middle of the first third with that of the last, and tells the slope
+// with its standard error.
 func flat(t *testing.T, what string, all []sample, of func(sample) float64, most float64) {
 	t.Helper()
-	third := len(all) / 3
-	middle := func(part []sample) float64 {
-		var x []float64
-		for _, s := range part {
-			x = append(x, of(s))
-		}
-		slices.Sort(x)
-		return x[len(x)/2]
-	}
-	first, last := middle(all[:third]), middle(all[len(all)-third:])
-	var mx, my, xy, xx float64
+	var x, y []float64
 	for _, s := range all {
-		mx, my = mx+s.minute/float64(len(all)), my+of(s)/float64(len(all))
+		x, y = append(x, s.minute/60), append(y, of(s))
 	}
-	for _, s := range all {
-		xy, xx = xy+(s.minute-mx)*(of(s)-my), xx+(s.minute-mx)*(s.minute-mx)
-	}
-	t.Logf("%s: %.0f in the first third, %.0f in the last, %.1f more per hour (%d samples)", what, first, last, 60*xy/xx, len(all))
+	third := len(y) / 3
+	first, last := median(y[:third]), median(y[len(y)-third:])
+	slope, noise := line(x, y)
+	t.Logf("%s: %.0f in the first third, %.0f in the last; %.1f ± %.1f per hour (%d samples)", what, first, last, slope, noise, len(y))
 	if last > first+most {
 		t.Errorf("%s grew from %.0f to %.0f", what, first, last)
 	}
+}
+
+func median(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	return sorted[len(sorted)/2]
+}
+
+// line is the slope of the line through points that is nearest to them, with its standard
+// error.
+func line(x, y []float64) (slope, noise float64) {
+	mean := func(v []float64) (sum float64) {
+		for _, x := range v {
+			sum += x / float64(len(v))
+		}
+		return sum
+	}
+	mx, my := mean(x), mean(y)
+	var xx, xy, rest float64
+	for i := range x {
+		xx, xy = xx+(x[i]-mx)*(x[i]-mx), xy+(x[i]-mx)*(y[i]-my)
+	}
+	slope = xy / xx
+	for i := range x {
+		d := y[i] - my - slope*(x[i]-mx)
+		rest += d * d
+	}
+	return slope, math.Sqrt(rest / float64(len(x)-2) / xx)
 }

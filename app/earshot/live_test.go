@@ -168,15 +168,15 @@ type liveStatus struct {
 		Missing int64  `json:"missing_samples"`
 		Pos     int64  `json:"pos"`
 	} `json:"source"`
-	Goroutines int `json:"goroutines"`
-	Speaking bool    `json:"speaking"`
-	Lag      float64 `json:"lag_seconds"`
-	Pending  int     `json:"pending_clips"`
-	Unstored int     `json:"unstored"`
-	Lost     int     `json:"lost"`
-	Segments int     `json:"segments"`
-	Problems []any   `json:"problems"`
-	Store    struct {
+	Goroutines int     `json:"goroutines"`
+	Speaking   bool    `json:"speaking"`
+	Lag        float64 `json:"lag_seconds"`
+	Pending    int     `json:"pending_clips"`
+	Unstored   int     `json:"unstored"`
+	Lost       int     `json:"lost"`
+	Segments   int     `json:"segments"`
+	Problems   []any   `json:"problems"`
+	Store      struct {
 		Degraded bool           `json:"degraded"`
 		Problems []storeProblem `json:"problems"`
 		LogBytes int64          `json:"log_bytes"`
