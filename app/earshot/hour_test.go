@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"math"
@@ -9,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -75,14 +75,14 @@ func TestHour(t *testing.T) {
 	if err := export.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { export.Process.Kill() })
 	write.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- export.Wait() }()
 	all := s.until(40)
-	for _, x := range all {
-		if x.wal > logLimit {
-			t.Errorf("minute %.0f: the log has %.0f bytes", x.minute, x.wal)
-		}
+	largest := slices.MaxFunc(all, func(a, b sample) int { return cmp.Compare(a.wal, b.wal) }).wal
+	if t.Logf("beside the export the log has up to %.0f bytes", largest); largest > logLimit {
+		t.Errorf("that is more than %d", logLimit)
 	}
 
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.state, "earshot.db"))
@@ -114,7 +114,6 @@ func TestHour(t *testing.T) {
 	if st := s.status(); st.Store.Degraded || len(st.Problems) > 0 || st.Lost > 0 || st.Pending > 0 {
 		t.Errorf("status %+v", st)
 	}
-	_ = export.Process.Signal(syscall.SIGKILL)
 	p.unbroken()
 }
 
