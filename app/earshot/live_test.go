@@ -166,7 +166,6 @@ type liveStatus struct {
 		State   string `json:"state"`
 		Pos     int64  `json:"pos"`
 		Missing int64  `json:"missing_samples"`
-		Pos     int64  `json:"pos"`
 	} `json:"source"`
 	Goroutines int     `json:"goroutines"`
 	Speaking   bool    `json:"speaking"`
