@@ -54,9 +54,9 @@ type Audio struct {
 type Endpointing struct {
 	Threshold    float64       `yaml:"threshold" default:"0.5" in:"0.05 0.95" doc:"Probability of speech from which on someone speaks. Higher is deafer to noise and to quiet voices."`
 	EndThreshold float64       `yaml:"end-threshold" default:"0.35" in:"0.01 0.95" doc:"Probability below which a pause begins; at most threshold."`
-	BackgroundDB float64       `yaml:"background-db" default:"9" in:"0 40" doc:"Where people talk behind the speaker, what is so many decibels quieter than he is, and no louder than they are, is a pause. Lower ends more utterances in time and splits more sentences; 0 is off."`
+	BackgroundDB float64       `yaml:"background-db" default:"10" in:"0 40" doc:"Where people talk behind the speaker, what is so many decibels quieter than he is, and no louder than they are, is a pause. Lower ends more utterances in time and splits more sentences; 0 is off."`
 	MinSpeech    time.Duration `yaml:"min-speech" default:"96ms" in:"0s 2s" doc:"What is shorter was no speech."`
-	MinSilence   time.Duration `yaml:"min-silence" default:"512ms" in:"100ms 5s" doc:"A pause of this length ends the utterance. Shorter gives text sooner and splits more sentences."`
+	MinSilence   time.Duration `yaml:"min-silence" default:"608ms" in:"100ms 5s" doc:"A pause of this length ends the utterance. Shorter gives text sooner and splits more sentences."`
 	PreRoll      time.Duration `yaml:"pre-roll" default:"300ms" in:"0s 2s" doc:"Sound kept in front of the first speech, so that no first word is lost."`
 	Trail        time.Duration `yaml:"trail" default:"400ms" in:"0s 2s" doc:"Sound kept behind the last speech; never more than min-silence."`
 	Longest      time.Duration `yaml:"longest" default:"14s" in:"2s 29s" doc:"Longest utterance; it is cut at its quietest point."`

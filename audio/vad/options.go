@@ -33,9 +33,9 @@ func LiveOptions() Options {
 	return Options{
 		Threshold:    0.5,
 		EndThreshold: 0.35,
-		BackgroundDB: 9,
+		BackgroundDB: 10,
 		MinSpeech:    96 * time.Millisecond,
-		MinSilence:   512 * time.Millisecond,
+		MinSilence:   608 * time.Millisecond,
 		PreRoll:      300 * time.Millisecond,
 		Trail:        400 * time.Millisecond,
 		Longest:      14 * time.Second,

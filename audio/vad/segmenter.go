@@ -111,8 +111,12 @@ func (s *Segmenter) judge() (events []Event) {
 	judge(s.detector, s.ahead, s.buf[from*ChunkSamples:to*ChunkSamples])
 	for i, p := range s.ahead {
 		// In silence the detector alone decides: who is as quiet as the background is heard.
-		if s.behind.follow(chunkAt(s.buf, from+i), p < s.opts.EndThreshold) && s.state != silent {
+		h := heard{p, p < s.opts.EndThreshold, s.state != silent && s.pause >= 0}
+		if s.behind.follow(chunkAt(s.buf, from+i), h) && s.state != silent {
 			p = 0
+			if s.pause < 0 {
+				s.pause = max(s.start, s.judged()-(presenceChunks-1)*ChunkSamples)
+			}
 		}
 		s.probs = append(s.probs, p)
 		events = s.advance(events, p)
