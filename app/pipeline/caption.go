@@ -26,8 +26,8 @@ func (c *caption) update(u *utterance, h whisper.Heard) Message {
 	for agreed < min(len(words), len(c.before)) && words[agreed] == c.before[agreed] {
 		agreed++
 	}
-	if agreed > len(c.stableText) {
-		c.stableText = words[:agreed:agreed]
+	if n := len(c.stableText); agreed > n {
+		c.stableText = append(c.stableText, words[n:agreed]...) // words are taken by their number
 	}
 	c.before = words
 	stable := strings.Join(c.stableText, " ")

@@ -72,6 +72,24 @@ func TestSpeakerGoesOn(t *testing.T) {
 	})
 }
 
+// TestOutOfDate: a text that was decoded ahead does not keep the next one waiting when the
+// speaker has gone on meanwhile.
+func TestOutOfDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&sound{paced: true}).quiet(second).voice(2 * second).quiet(300 * time.Millisecond).voice(300 * time.Millisecond).quiet(3 * second)
+		db := openStore(t, t.TempDir())
+		defer db.Close()
+		engine := &stub{cost: 0.4} // 1 s for what comes before the pause, 1.2 s for all
+		p := newPipeline(s, db, testOptions(), engine)
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if delay := p.Status().Delay; engine.calls != 2 || delay > 0.95 {
+			t.Errorf("decoded %d times, and the text came %v s behind the end", engine.calls, delay)
+		}
+	})
+}
+
 // TestForcedCommit: somebody who never stops speaking is written down all the same, at
 // most 15 s later (cases.md, C94).
 func TestForcedCommit(t *testing.T) {

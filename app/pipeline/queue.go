@@ -103,12 +103,13 @@ func (q *queue) idle() bool {
 	return len(q.jobs) == 0 && q.current == nil && q.request == nil
 }
 
-// ask leaves a request, in place of the last one.
+// ask leaves a request, in place of the last one, also of one that is being decoded where
+// this one may be the text of the whole.
 func (q *queue) ask(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.cancel != nil && (q.current == nil || r.quiet && !q.current.quiet) {
-		q.cancel() // a clip, or a caption that this one replaces
+	if q.cancel != nil && (q.current == nil || r.quiet) {
+		q.cancel() // a clip, or a text that is out of date: the speaker went on
 	}
 	q.request = r
 	q.changed.Signal()

@@ -73,7 +73,7 @@ func (s *scribe) decodeAhead(ctx context.Context, r *request) {
 	if r.quiet {
 		s.ahead, s.heard, s.model = r, heard, model
 	}
-	if heard.Dropped == "" {
+	if heard.Dropped == "" && heard.Text != "" {
 		s.Hub.publish(s.caption.update(r.utterance, heard))
 		if !r.wall.IsZero() {
 			s.opts.Log.Debug("caption", "recording", r.recording.id, "start", r.from(), "age", s.opts.Now().Sub(r.wall))
