@@ -68,6 +68,9 @@ type Options struct {
 	// FullWindow encodes the model's own window of 30 s, whatever the length of the
 	// samples; otherwise a window is as long as they are and a little silence.
 	FullWindow bool
+	// Draft stays in the shortest window, however doubtful the text: it costs a tenth where
+	// little has been said. For text that is shown until there is more.
+	Draft bool
 
 	// MaxTokens is how many tokens a segment may have; the text goes on in the next.
 	// 0 means any number.
@@ -131,8 +134,8 @@ var spare = [...]int{100, 256}
 func (e *Engine) Window(samples int, opts Options) int { return e.windows(samples, opts)[0] }
 
 // windows are the lengths of window, in encoder positions, in which a text for so many
-// samples is looked for in turn, the last one the model's own. The model's timestamps
-// are not to be had in shorter ones.
+// samples is looked for in turn, the last one, but for drafts, the model's own. The model's
+// timestamps are not to be had in shorter ones.
 func (e *Engine) windows(samples int, opts Options) (all []int) {
 	full := e.Dims.AudioCtx
 	if !opts.FullWindow && !opts.Timestamps && !opts.NoGuards {
@@ -143,7 +146,11 @@ func (e *Engine) windows(samples int, opts Options) (all []int) {
 			}
 		}
 	}
-	return append(all, full)
+	all = append(all, full)
+	if opts.Draft {
+		return all[:1]
+	}
+	return all
 }
 
 // windowStep is what windows are rounded up to: 0.32 s, the width of a panel of the

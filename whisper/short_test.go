@@ -23,6 +23,8 @@ func TestWindowLengths(t *testing.T) {
 		{"room for one only", 25 * SampleRate, Options{}, []int{1360, 1500}},
 		{"1499 positions asked for", (1499 - 100) * 320, Options{}, []int{1500}},
 		{"30 s", 30 * SampleRate, Options{}, []int{1500}},
+		{"a draft", SampleRate, Options{Draft: true}, []int{160}},
+		{"a draft in the full window", SampleRate, Options{Draft: true, FullWindow: true}, []int{1500}},
 		{"full", SampleRate, Options{FullWindow: true}, []int{1500}},
 		{"timestamps", SampleRate, Options{Timestamps: true}, []int{1500}},
 		{"without guards", SampleRate, Options{NoGuards: true}, []int{1500}},
@@ -68,6 +70,7 @@ func TestShortWindows(t *testing.T) {
 		{"nothing good", []said{{text: "a", logProb: -1.3}, {text: "b", logProb: -1.1}, {text: "c", logProb: -1.2}}, Options{Temperatures: []float64{0}}, "b", []int{352, 512, 1500}},
 		{"a loop everywhere", []said{{text: twice}, {text: twice}, {text: strings.Repeat(text+" ", 9)}}, Options{Temperatures: []float64{0}}, text, []int{352, 512, 1500}},
 		{"a beam", []said{{text: twice}, {text: text}}, Options{Beam: 3}, text, []int{352, 512}},
+		{"a draft", []said{{text: "hm", logProb: -0.9}}, Options{Draft: true}, "hm", []int{352}},
 		{"full", []said{{text: twice}}, Options{FullWindow: true}, strings.TrimSpace(twice), []int{1500}},
 		{"without guards", []said{{text: twice}}, Options{NoGuards: true}, strings.TrimSpace(twice), []int{1500}},
 	} {

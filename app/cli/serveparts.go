@@ -131,7 +131,7 @@ func (s *service) openModel(name string) (pipeline.Model, error) {
 		Prompt: s.config.Prompt, Hotwords: s.config.Hotwords,
 	}
 	caption := &whisper.Listener{Engine: engine, Options: o}
-	caption.Options.Temperatures = []float64{0}
+	caption.Options.Temperatures, caption.Options.Draft = []float64{0}, true
 	o.Words = true
 	return pipeline.Model{Name: name, Final: &whisper.Listener{Engine: engine, Options: o}, Caption: caption}, nil
 }
