@@ -3,6 +3,8 @@ package vad
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"earshot/audio"
@@ -63,8 +65,21 @@ func readNative(t testing.TB, name string) (samples []float32, rate int) {
 	return samples, in.Format().Rate
 }
 
+// readBefore holds what read has read: half of the time of all tests would be FLAC.
+var readBefore sync.Map
+
 // read reads a recording as 16 kHz mono.
 func read(t testing.TB, name string) []float32 {
+	t.Helper()
+	x, ok := readBefore.Load(name)
+	if !ok {
+		x = read16k(t, name)
+		readBefore.Store(name, x)
+	}
+	return slices.Clone(x.([]float32))
+}
+
+func read16k(t testing.TB, name string) []float32 {
 	t.Helper()
 	in, err := wave.Open(shared(t, name))
 	if err != nil {
