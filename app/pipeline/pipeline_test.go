@@ -84,7 +84,7 @@ func TestOutOfDate(t *testing.T) {
 		if err := p.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if delay := p.Status().Delay; engine.calls != 2 || delay > 0.95 {
+		if delay := p.Status().Delay; engine.calls != 2 || delay > 1 {
 			t.Errorf("decoded %d times, and the text came %v s behind the end", engine.calls, delay)
 		}
 	})
