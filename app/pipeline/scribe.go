@@ -164,7 +164,7 @@ func (s *scribe) clips(ctx context.Context) {
 	for ctx.Err() == nil && s.clip(ctx) {
 		select {
 		case <-ctx.Done():
-		case <-time.After(s.retry.Sub(s.opts.Now())):
+		case <-time.After(time.Until(s.retry)):
 		}
 	}
 }
