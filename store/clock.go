@@ -18,15 +18,15 @@ const (
 // bad time server, a wrong hand) makes all that there is look old; it is believed when it
 // has stayed so for a day. One that is set back does no harm.
 type clockWatch struct {
-	now   func() time.Time
 	wall  time.Time // what it showed when it was last believed
 	at    time.Time // when that was, on the clock that never jumps
 	leapt time.Time // when it was first seen ahead; zero where it is not
 }
 
-// ahead is by how much the clock is ahead of what is believed, 0 for a clock that is fine.
-func (w *clockWatch) ahead() time.Duration {
-	wall, at := w.now(), time.Now()
+// ahead is by how much a clock that shows wall is ahead of what is believed, 0 for one that
+// is fine.
+func (w *clockWatch) ahead(wall time.Time) time.Duration {
+	at := time.Now()
 	ahead := wall.Round(0).Sub(w.wall.Round(0)) - at.Sub(w.at)
 	if ahead > clockLeap && w.wall.After(clockFloor) { // one that was not set may be set to anything
 		if w.leapt.IsZero() {
@@ -36,13 +36,13 @@ func (w *clockWatch) ahead() time.Duration {
 			return ahead
 		}
 	}
-	*w = clockWatch{now: w.now, wall: wall, at: at}
+	*w = clockWatch{wall: wall, at: at}
 	return 0
 }
 
 // believed are the settings less the ages, while the clock is not believed.
-func (s *Store) believed(keep Retention) Retention {
-	ahead := s.clock.ahead()
+func (s *Store) believed(keep Retention, now time.Time) Retention {
+	ahead := s.clock.ahead(now)
 	if ahead == 0 || keep.TextAge == 0 && keep.AudioAge == 0 {
 		s.problems.clear(ProblemClock)
 		return keep

@@ -3,21 +3,33 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // setClock is a wall clock that goes on by itself and can be set.
-type setClock struct{ off time.Duration }
+type setClock struct{ off atomic.Int64 }
 
-func (c *setClock) now() time.Time { return time.Now().Round(0).Add(c.off) }
+func (c *setClock) now() time.Time { return time.Now().Round(0).Add(time.Duration(c.off.Load())) }
+
+func (c *setClock) jump(by time.Duration) { c.off.Add(int64(by)) }
+
+// newSetClock shows a time that is believed, though the bubble of a test begins in 2000.
+func newSetClock() *setClock {
+	c := &setClock{}
+	c.jump(sinceBubble)
+	return c
+}
+
+const sinceBubble = 27 * 365 * 24 * time.Hour
 
 // TestClockWatch: only a clock that leaps ahead is not believed, for a day.
 func TestClockWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &setClock{off: 27 * 365 * 24 * time.Hour} // the bubble begins in 2000
-		w := clockWatch{now: c.now, wall: c.now(), at: time.Now()}
+		c := newSetClock()
+		w := clockWatch{wall: c.now(), at: time.Now()}
 		for _, step := range []struct {
 			what       string
 			pass, jump time.Duration
@@ -33,12 +45,12 @@ func TestClockWatch(t *testing.T) {
 			{"it leaps far", time.Minute, 87600 * time.Hour, 87600 * time.Hour},
 			{"nearly a day", 23 * time.Hour, 0, 87600 * time.Hour},
 			{"a day", 2 * time.Hour, 0, 0},
-			{"it is lost", time.Minute, -c.off - 2*87600*time.Hour, 0},
-			{"and set", time.Minute, c.off + 2*87600*time.Hour, 0},
+			{"it is lost", time.Minute, -sinceBubble - 2*87600*time.Hour, 0},
+			{"and set", time.Minute, sinceBubble + 2*87600*time.Hour, 0},
 		} {
 			time.Sleep(step.pass)
-			c.off += step.jump
-			if got := w.ahead(); got != step.ahead {
+			c.jump(step.jump)
+			if got := w.ahead(c.now()); got != step.ahead {
 				t.Errorf("%s: %v ahead, want %v", step.what, got, step.ahead)
 			}
 		}
@@ -50,7 +62,7 @@ func TestClockWatch(t *testing.T) {
 func TestClockLeapsAhead(t *testing.T) {
 	dir := memoryDir(t)
 	synctest.Test(t, func(t *testing.T) {
-		c := &setClock{off: 27 * 365 * 24 * time.Hour}
+		c := newSetClock()
 		s := openStore(t, Options{Dir: dir, Now: c.now, Retention: Retention{TextAge: time.Hour}})
 		defer s.Close()
 		ctx, stop := context.WithCancel(ctx)
@@ -59,12 +71,12 @@ func TestClockLeapsAhead(t *testing.T) {
 		id := startRecording(t, s)
 		say(t, s, id, 1, "said before")
 		time.Sleep(30 * time.Minute)
-		c.off += 87600 * time.Hour
+		c.jump(87600 * time.Hour)
 		time.Sleep(5 * time.Minute)
 		if got := len(segments(t, s, id)); got != 1 || problem(t, s, ProblemClock) == "" {
 			t.Errorf("%d segments, problems %v", got, status(t, s).Problems)
 		}
-		c.off -= 87600 * time.Hour
+		c.jump(-87600 * time.Hour)
 		time.Sleep(5 * time.Minute)
 		if got := len(segments(t, s, id)); got != 1 || status(t, s).Degraded() {
 			t.Errorf("set right: %d segments, problems %v", got, status(t, s).Problems)

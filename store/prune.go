@@ -41,21 +41,23 @@ func (s *Store) settings() Retention {
 // one whose time nobody knows is as old as the next. While the clock itself is not set,
 // nothing is old. Run is more careful still: see clockWatch.
 func (s *Store) Prune(ctx context.Context) error {
-	return s.pruneTo(ctx, s.settings())
+	return s.pruneTo(ctx, s.settings(), s.opts.Now())
 }
 
 // pruneCarefully is Prune for times when nobody is looking.
 func (s *Store) pruneCarefully(ctx context.Context) error {
-	return s.pruneTo(ctx, s.believed(s.settings()))
+	now := s.opts.Now()
+	return s.pruneTo(ctx, s.believed(s.settings(), now), now)
 }
 
-func (s *Store) pruneTo(ctx context.Context, keep Retention) error {
+// pruneTo tells ages at a moment, now: the clock may be set meanwhile.
+func (s *Store) pruneTo(ctx context.Context, keep Retention, now time.Time) error {
 	err := s.writable()
 	if err == nil {
 		err = s.resume(ctx)
 	}
 	if err == nil {
-		err = s.prune(ctx, keep)
+		err = s.prune(ctx, keep, now)
 	}
 	if err != nil {
 		return fmt.Errorf("prune: %w", err)
@@ -63,19 +65,19 @@ func (s *Store) pruneTo(ctx context.Context, keep Retention) error {
 	return nil
 }
 
-func (s *Store) prune(ctx context.Context, keep Retention) error {
+func (s *Store) prune(ctx context.Context, keep Retention, now time.Time) error {
 	var starts []start
 	if keep.TextAge > 0 || keep.KeepAudio && keep.AudioAge > 0 { // it reads all segments
 		var err error
-		if starts, err = s.starts(ctx); err != nil {
+		if starts, err = s.starts(ctx, now); err != nil {
 			return err
 		}
 	}
-	if err := s.pruneAudio(ctx, keep, starts); err != nil {
+	if err := s.pruneAudio(ctx, keep, starts, now); err != nil {
 		return err
 	}
 	if keep.TextAge > 0 {
-		cuts, err := s.meeting(ctx, s.cutsByAge(starts, keep.TextAge))
+		cuts, err := s.meeting(ctx, cutsByAge(starts, keep.TextAge, now))
 		if err != nil {
 			return err
 		}
@@ -105,12 +107,12 @@ func (s *Store) prune(ctx context.Context, keep Retention) error {
 	return nil
 }
 
-func (s *Store) pruneAudio(ctx context.Context, keep Retention, starts []start) error {
+func (s *Store) pruneAudio(ctx context.Context, keep Retention, starts []start, now time.Time) error {
 	if !keep.KeepAudio {
 		return s.deleteClips(ctx, "pending = 0")
 	}
 	if keep.AudioAge > 0 {
-		for _, c := range s.cutsByAge(starts, keep.AudioAge) {
+		for _, c := range cutsByAge(starts, keep.AudioAge, now) {
 			if err := s.deleteClips(ctx, "pending = 0 AND recording = ? AND start_us <= ?", c.recording, c.untilUS); err != nil {
 				return err
 			}
@@ -128,15 +130,14 @@ func (s *Store) pruneAudio(ctx context.Context, keep Retention, starts []start) 
 type start struct{ recording, ms int64 }
 
 // starts are those of all recordings, in their order, told with care: see Prune.
-func (s *Store) starts(ctx context.Context) ([]start, error) {
+func (s *Store) starts(ctx context.Context, now time.Time) ([]start, error) {
 	var list []start
 	err := s.read(ctx, func(tx *sql.Tx) error {
-		now := s.opts.Now().UnixMilli()
 		rows, err := tx.QueryContext(ctx, `SELECT r.id, max(
 				coalesce((SELECT max(wall_ms - start_us / 1000) FROM segments WHERE recording = r.id AND wall_ms <= ?1), 0),
 				coalesce((SELECT max(wall_ms - start_us / 1000) FROM clips WHERE recording = r.id AND wall_ms <= ?1), 0),
 				CASE WHEN started_ms <= ?1 THEN started_ms ELSE 0 END)
-			FROM recordings r WHERE state <> 'deleting' ORDER BY r.id`, now)
+			FROM recordings r WHERE state <> 'deleting' ORDER BY r.id`, now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -159,9 +160,8 @@ func (s *Store) starts(ctx context.Context) ([]start, error) {
 	return list, err
 }
 
-// cutsByAge are what is older than age.
-func (s *Store) cutsByAge(starts []start, age time.Duration) []cut {
-	now := s.opts.Now()
+// cutsByAge are what is older than age, now.
+func cutsByAge(starts []start, age time.Duration, now time.Time) []cut {
 	if !now.After(clockFloor) {
 		return nil
 	}

@@ -129,7 +129,7 @@ func open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s := &Store{opts: opts, turn: make(chan struct{}, 1), salvaged: make(chan struct{}), retention: opts.Retention}
 	s.problems.now = opts.Now
-	s.clock = clockWatch{now: opts.Now, wall: opts.Now(), at: time.Now()}
+	s.clock = clockWatch{wall: opts.Now(), at: time.Now()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.broken, s.breaks = context.WithCancel(s.ctx)
 	connect := s.openFolder
