@@ -82,6 +82,7 @@ var owner = map[string]string{
 	"github.com/rivo/uniseg":              "app/export",
 	"github.com/spf13/cobra":              "app/cli",
 	"github.com/vbauerster/mpb/v8":        "app/cli",
+	"github.com/x448/float16":             "npu/graph", // half precision as the NPU has it
 	"golang.org/x/sys":                    everything,
 	"golang.org/x/term":                   "app/cli",  // is this a terminal, and how wide
 	"golang.org/x/text":                   "app/eval", // Unicode folding before scoring

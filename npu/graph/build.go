@@ -156,12 +156,19 @@ func (g *Graph) Slice(x *Tensor, begin, shape []int) *Tensor {
 // Concat puts tensors side by side along a dimension.
 func (g *Graph) Concat(axis int, parts ...*Tensor) *Tensor {
 	g.same(Concat, parts...)
+	if axis < 0 || axis >= len(parts[0].Shape) {
+		g.refuse(Concat, parts...)
+	}
 	shape := slices.Clone(parts[0].Shape)
 	for _, p := range parts[1:] {
-		shape[axis] += p.Shape[axis]
-		if rest := slices.Clone(p.Shape); len(rest) != len(shape) || !slices.Equal(slices.Delete(rest, axis, axis+1), slices.Delete(slices.Clone(shape), axis, axis+1)) {
+		same := slices.Clone(p.Shape)
+		if len(same) != len(shape) {
 			g.refuse(Concat, parts...)
 		}
+		if same[axis] = shape[axis]; !slices.Equal(same, shape) {
+			g.refuse(Concat, parts...)
+		}
+		shape[axis] += p.Shape[axis]
 	}
 	return g.op(Concat, Attr{Axis: axis}, shape, parts...)
 }
