@@ -79,6 +79,14 @@ func (t *turn) encoded() { t.hearing.Unlock() }
 // leave gives back the room.
 func (t *turn) leave() { t.room.give(t.window + t.text) }
 
+// Windows implements Windower.
+func (b *batchEngine) Windows() []int {
+	if w, ok := b.engine.Encoder.(Windower); ok {
+		return w.Windows()
+	}
+	return nil
+}
+
 // Encode implements Encoder.
 func (b *batchEngine) Encode(ctx context.Context, mel Mel) (Encoded, error) {
 	b.compute.Lock()

@@ -41,6 +41,15 @@ type Encoder interface {
 	Encode(ctx context.Context, mel Mel) (Encoded, error)
 }
 
+// Windower is an Encoder that has some lengths of window ready: an NPU's graphs have fixed
+// sizes. An Engine pads the samples to one of them where it would take a shorter window,
+// so that the features are those of the padded sound.
+type Windower interface {
+	Encoder
+	// Windows are those lengths in positions, from the shortest on; none stands for any.
+	Windows() []int
+}
+
 // Decoder opens decoding sessions. It is not safe for concurrent use, but
 // sessions of one Decoder may be open at the same time and be stepped in turn.
 type Decoder interface {

@@ -1,6 +1,7 @@
 package whisper
 
 import (
+	"slices"
 	"time"
 
 	"earshot/whisper/token"
@@ -141,7 +142,8 @@ func (e *Engine) windows(samples int, opts Options) (all []int) {
 	if !opts.FullWindow && !opts.Timestamps && !opts.NoGuards {
 		used := (samples + samplesPerPosition - 1) / samplesPerPosition
 		for _, s := range spare {
-			if n := (used + s + windowStep - 1) / windowStep * windowStep; n < full {
+			n := e.ready((used + s + windowStep - 1) / windowStep * windowStep)
+			if n < full && !slices.Contains(all, n) {
 				all = append(all, n)
 			}
 		}
@@ -151,6 +153,19 @@ func (e *Engine) windows(samples int, opts Options) (all []int) {
 		return all[:1]
 	}
 	return all
+}
+
+// ready is the shortest window of at least so many positions that the encoder has ready,
+// or these where it has none.
+func (e *Engine) ready(positions int) int {
+	if w, ok := e.Encoder.(Windower); ok {
+		for _, n := range w.Windows() {
+			if n >= positions {
+				return n
+			}
+		}
+	}
+	return positions
 }
 
 // windowStep is what windows are rounded up to: 0.32 s, the width of a panel of the

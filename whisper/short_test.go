@@ -39,6 +39,38 @@ func TestWindowLengths(t *testing.T) {
 	}
 }
 
+// windowed has some windows ready.
+type windowed struct {
+	Encoder
+	windows []int
+}
+
+func (w windowed) Windows() []int { return w.windows }
+
+// TestReadyWindows asks for those that an encoder has ready, alone and in a batch.
+func TestReadyWindows(t *testing.T) {
+	e := newStub(t, nil)
+	e.Encoder = windowed{e.Encoder, []int{100, 150, 250, 500, 600}}
+	for samples, want := range map[int][]int{
+		0:               {150, 500, 1500}, // 112 and 256
+		2 * SampleRate:  {250, 500, 1500}, // 208 and 368
+		4 * SampleRate:  {500, 1500},      // 304 and 464
+		9 * SampleRate:  {600, 720, 1500}, // 560, and 720, for which none is ready
+		10 * SampleRate: {608, 768, 1500},
+	} {
+		if got := e.windows(samples, Options{}); !slices.Equal(got, want) {
+			t.Errorf("%d samples: %v, want %v", samples, got, want)
+		}
+		seat := NewBatch(e, 3000).engine.seat(nil, 0, 0)
+		if got := seat.windows(samples, Options{}); !slices.Equal(got, want) {
+			t.Errorf("%d samples in a batch: %v, want %v", samples, got, want)
+		}
+	}
+	if got := e.windows(0, Options{FullWindow: true}); !slices.Equal(got, []int{1500}) {
+		t.Errorf("full: %v", got)
+	}
+}
+
 // TestShortWindows scripts what a decoder says in window after window.
 func TestShortWindows(t *testing.T) {
 	const voiced = 5.0 // s: windows of 352, 512 and 1500 positions, and up to 84 tokens

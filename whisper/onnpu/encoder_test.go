@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"earshot/cpu"
@@ -117,7 +118,8 @@ func TestContract(t *testing.T) {
 	backendtest.Run(t, m, backendtest.Backend{Encoder: e, Decoder: decoder, Tolerance: tolerance})
 }
 
-// TestStrategies compares every way of cutting with the reference.
+// TestStrategies compares every way of cutting with the reference, and those that compute
+// everything in graphs with each other: each value is the same sum, to the last bit.
 func TestStrategies(t *testing.T) {
 	m := backendtest.MadeUp(t, backendtest.Small)
 	reference, err := ref.New(m)
@@ -131,6 +133,7 @@ func TestStrategies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range forms {
+			var inGraph []float32
 			for _, s := range cuts {
 				got, err := encoder(t, m, f, s, positions).Encode(context.Background(), mel)
 				if err != nil {
@@ -138,6 +141,15 @@ func TestStrategies(t *testing.T) {
 				}
 				if off := furthest(got.Data, want.Data); !(off <= tolerance) {
 					t.Errorf("%d positions, %+v, %+v: off by %g", positions, f, s, off)
+				}
+				if s.Stem == StemOnCPU || s.Attention == OnCPU {
+					continue
+				}
+				if inGraph == nil {
+					inGraph = got.Data
+				}
+				if !slices.Equal(got.Data, inGraph) {
+					t.Errorf("%d positions, %+v, %+v: not the bits of %+v", positions, f, s, cuts[0])
 				}
 			}
 		}

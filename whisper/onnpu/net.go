@@ -132,7 +132,8 @@ func (n *net) norm(x *graph.Tensor, name string) *graph.Tensor {
 // gelu is GELU. Without an operation it is the tanh form, x/2·(1 + tanh(√(2/π)·(x +
 // 0.044715·x³))) (Hendrycks and Gimpel, arXiv:1606.08415), written as x·σ(x·(a + b·x²)),
 // which is the same since (1 + tanh(z))/2 = σ(2z): fewer operations, and for negative x
-// nothing is lost to 1 + tanh near zero. x is scaled by √b before it is squared.
+// nothing is lost to 1 + tanh near zero. x is scaled by √b before it is squared. Beyond
+// |x| = 95 σ's argument is infinite, or as large as the chip has it; σ is 0 or 1 long before.
 func (n *net) gelu(x *graph.Tensor) *graph.Tensor {
 	if n.form.Gelu {
 		return n.Gelu(x, true)
