@@ -72,19 +72,23 @@ func (w *windowCutter) inGroups() {
 	if each == 0 {
 		each = layers
 	}
-	for from := 0; from < layers; from += each {
-		c := w.begin()
-		var x *graph.Tensor
-		if from == 0 {
-			x = c.first()
-		} else {
-			x = c.stream("x")
-		}
-		for layer := from; layer < min(layers, from+each); layer++ {
-			x = c.feedForward(c.attend(x, layer), layer)
-		}
-		c.finish(x, from+each >= layers)
+	c := w.begin()
+	x := c.first()
+	next := func() {
+		c.Output(x)
+		c = w.begin()
+		x = c.stream("x")
 	}
+	for layer := range layers {
+		if layer > 0 && (layer%each == 0 || w.strategy.Parts) {
+			next()
+		}
+		if x = c.attend(x, layer); w.strategy.Parts {
+			next()
+		}
+		x = c.feedForward(x, layer)
+	}
+	c.finish(x)
 }
 
 // aroundAttention has a graph before the first layer's attention, one between each two,
@@ -105,7 +109,7 @@ func (w *windowCutter) aroundAttention() {
 			c.project(x, next)
 			continue
 		}
-		c.finish(x, true)
+		c.finish(x)
 	}
 }
 
@@ -118,10 +122,10 @@ func (c *cutter) project(x *graph.Tensor, layer int) {
 	}
 }
 
-// finish returns the stream, and of the last graph what the decoder attends to.
-func (c *cutter) finish(x *graph.Tensor, last bool) {
+// finish returns the encoder's states, and what the decoder attends to.
+func (c *cutter) finish(x *graph.Tensor) {
 	c.Output(x)
-	if !last || !c.strategy.CrossKV {
+	if !c.strategy.CrossKV {
 		return
 	}
 	for layer := range c.parameters.dims.TextLayers {

@@ -95,6 +95,7 @@ var (
 		{Attention: FullyConnected, Rows: 16, Stem: StemInside},
 		{Attention: FullyConnected, QueryRows: 32, Rows: 48, Layers: 1, Stem: StemApart, Reload: true},
 		{Attention: Conv2D, Layers: 1, Stem: StemOnCPU},
+		{Attention: FullyConnected, Layers: 1, Parts: true, Stem: StemInside},
 		{Attention: Conv2D, QueryRows: 16, Stem: StemInside, Rows: 64},
 		{Attention: OnCPU, Rows: 32, Stem: StemInside},
 		{Attention: OnCPU, Stem: StemApart},

@@ -7,8 +7,6 @@ import (
 	"earshot/npu/graph"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // cutter builds the graphs of a window.
 type cutter struct {
 	*net
@@ -38,7 +36,7 @@ func (c *cutter) stem(mel *graph.Tensor) *graph.Tensor {
 		}
 		x = conv(x, "encoder.conv2", d, 2)
 		name := "encoder.positional_embedding"
-		table := c.constant(name+"["+itoa(from)+":]", c.parameters.bytes(name, from*d, to*d), c.rows(to-from, d)...)
+		table := c.constant(name+"["+strconv.Itoa(from)+":]", c.parameters.bytes(name, from*d, to*d), c.rows(to-from, d)...)
 		return c.Add(c.as(x, c.rows(to-from, d)...), table)
 	})
 }
@@ -84,11 +82,13 @@ func (c *cutter) scores(q, k *graph.Tensor) *graph.Tensor {
 	if c.strategy.Attention == BatchMatMul {
 		return c.batch(q, k, true)
 	}
-	mask := make([]float32, c.padded)
-	for i := c.positions; i < c.padded; i++ {
-		mask[i] = masked
-	}
-	return c.computed(q, k, "mask", mask)
+	mask := c.filled("mask", c.padded, func(i int) float32 {
+		if i < c.positions {
+			return 0
+		}
+		return masked
+	})
+	return c.computed(q, k, mask)
 }
 
 // masked is what is added to scores that do not count: e to its power is 0.
@@ -99,7 +99,7 @@ func (c *cutter) context(p, v *graph.Tensor) *graph.Tensor {
 	if c.strategy.Attention == BatchMatMul {
 		return c.batch(p, v, false)
 	}
-	return c.computed(p, v, "no bias", make([]float32, v.Elements()/columnsOf(p)))
+	return c.computed(p, v, c.filled("no bias", rowsOf(v), func(int) float32 { return 0 }))
 }
 
 func (c *cutter) batch(a, b *graph.Tensor, transpose bool) *graph.Tensor {
@@ -109,22 +109,15 @@ func (c *cutter) batch(a, b *graph.Tensor, transpose bool) *graph.Tensor {
 }
 
 // computed is x·wᵀ + bias for computed w.
-func (c *cutter) computed(x, w *graph.Tensor, name string, bias []float32) *graph.Tensor {
-	data := make([]byte, 2*len(bias))
-	graph.PutFloats(data, graph.Float16, bias)
-	b := c.constant(name, data, len(bias))
-	out := len(bias)
+func (c *cutter) computed(x, w, bias *graph.Tensor) *graph.Tensor {
+	var y *graph.Tensor
 	if c.strategy.Attention == FullyConnected {
-		y := c.FullyConnected(c.as2(x), c.as(w, out, columnsOf(x)), b)
-		return c.as(y, c.rows(rowsOf(x), out)...)
+		y = c.FullyConnected(c.as2(x), c.as2(w), bias)
+	} else {
+		filter := c.Reshape(w, rowsOf(w), 1, 1, columnsOf(w))
+		y = c.Conv2D(c.as(x, 1, rowsOf(x), 1, columnsOf(x)), filter, bias, 1, 1)
 	}
-	y := c.Conv2D(c.as(x, 1, rowsOf(x), 1, columnsOf(x)), c.filter(w), b, 1, 1)
-	return c.as(y, c.rows(rowsOf(x), out)...)
-}
-
-// filter is rows as a filter of 1x1 with as many outputs.
-func (c *cutter) filter(w *graph.Tensor) *graph.Tensor {
-	return c.Reshape(w, rowsOf(w), 1, 1, columnsOf(w))
+	return c.as(y, c.rows(rowsOf(x), rowsOf(w))...)
 }
 
 // allHeads is softmax(Q·Kᵀ)·V of all heads at once.

@@ -2,6 +2,7 @@ package onnpu
 
 import (
 	"math"
+	"strconv"
 
 	"earshot/npu/graph"
 )
@@ -79,11 +80,22 @@ func (n *net) constant(key string, data []byte, shape ...int) *graph.Tensor {
 	return n.constants[key]
 }
 
+// filled is a constant of n values that are no parameters.
+func (n *net) filled(key string, size int, value func(i int) float32) *graph.Tensor {
+	if n.constants[key] == nil {
+		values, data := make([]float32, size), make([]byte, 2*size)
+		for i := range values {
+			values[i] = value(i)
+		}
+		graph.PutFloats(data, graph.Float16, values)
+		n.constants[key] = n.Const(key, graph.Float16, data, size)
+	}
+	return n.constants[key]
+}
+
 // scalar is a constant of one element.
 func (n *net) scalar(key string, v float32) *graph.Tensor {
-	data := make([]byte, 2)
-	graph.PutFloats(data, graph.Float16, []float32{v})
-	return n.constant(key, data, 1)
+	return n.filled(key, 1, func(int) float32 { return v })
 }
 
 // vector is a parameter of one dimension.
@@ -98,7 +110,7 @@ func (n *net) linear(x *graph.Tensor, name string, from, to int) *graph.Tensor {
 		if from == 0 {
 			return name + s
 		}
-		return name + s + "[" + itoa(from) + ":]"
+		return name + s + "[" + strconv.Itoa(from) + ":]"
 	}
 	w := n.parameters.bytes(name+".weight", from*in, to*in)
 	b := n.constant(key(".bias"), n.parameters.bytes(name+".bias", from, to), out)

@@ -8,6 +8,8 @@ import (
 type Strategy struct {
 	// Layers is how many layers a graph has; 0 means all.
 	Layers int
+	// Parts makes two graphs of each layer, attention and the feed-forward part.
+	Parts bool
 	// Stem is where the convolutions are computed.
 	Stem Stem
 	// Attention is where and how attention is computed.
