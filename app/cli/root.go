@@ -77,7 +77,7 @@ func rootCommand(env *Env) *cobra.Command {
 		},
 	}
 	root.AddCommand(
-		serveCommand(env), statusCommand(env), muteCommand(env), transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), devicesCommand(env), captureCommand(env),
+		serveCommand(env), statusCommand(env), muteCommand(env), transcribeCommand(env), evalCommand(env), scoreCommand(env), benchCommand(env), modelCommand(env), npuCommand(env), devicesCommand(env), captureCommand(env),
 		recordingsCommand(env), searchCommand(env), exportCommand(env), deleteCommand(env), backupCommand(env), pruneCommand(env),
 		configCommand(env), versionCommand(env), manCommand(env),
 	)

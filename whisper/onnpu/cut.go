@@ -39,7 +39,7 @@ type windowCutter struct {
 
 // begin starts the next graph.
 func (w *windowCutter) begin() *cutter {
-	name := fmt.Sprintf("%s encoder %d %v %v %d", w.parameters.name, w.positions, w.form, w.strategy, len(w.graphs))
+	name := fmt.Sprintf("%s encoder, %d positions, %+v, %+v, graph %d", w.parameters.name, w.positions, w.form, w.strategy, len(w.graphs))
 	g := graph.New(name)
 	w.graphs = append(w.graphs, g)
 	return &cutter{

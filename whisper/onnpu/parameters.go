@@ -25,6 +25,12 @@ func Sizes(name string, d whisper.Dims) *Parameters {
 	return &Parameters{name: name, dims: d, zeros: make([]byte, largest)}
 }
 
+// Name is the model's.
+func (p *Parameters) Name() string { return p.name }
+
+// Dims are the model's sizes.
+func (p *Parameters) Dims() whisper.Dims { return p.dims }
+
 // Read takes the parameters out of a model.
 func Read(m *weights.Model) (*Parameters, error) {
 	p := Sizes(m.Name, whisper.Dims(m.Header.Dims))

@@ -137,6 +137,12 @@ func (p Profile) predict(d whisper.Dims, s Strategy, positions int, t Total) flo
 	return sum
 }
 
+// Takes says whether a plan fits this profile, which may be another than it was made for
+// in its budget.
+func (p Profile) Takes(plan Plan) bool {
+	return plan.Total.Calls > 0 && len(p.refuse(plan.Strategy, plan.Total)) == 0
+}
+
 // refuse says what of the graphs the board does not take.
 func (p Profile) refuse(s Strategy, t Total) (why []string) {
 	if s.Attention == BatchMatMul && !p.BatchMatMul.Value {

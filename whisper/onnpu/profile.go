@@ -48,8 +48,8 @@ func Profiles() []Profile {
 		none,
 		mdla3("genio-510", "MT8370", "one MDLA of up to 700 MHz", 155),
 		mdla3("genio-700", "MT8390", "one MDLA of up to 900 MHz, documented as 3.0", 200),
-		mdla5("genio-520", "MT8371"),
-		mdla5("genio-720", "MT8391"),
+		mdla5("genio-520", "MT8371", "assumed: as for the Genio 720"),
+		mdla5("genio-720", "MT8391", "others' Genio 720, npu.md 11: 78.5 ms for tiny's window of 30 s, 36.9 GFLOP"),
 		mdla2(),
 	}
 }
@@ -82,7 +82,7 @@ func mdla2() Profile {
 	return p
 }
 
-func mdla5(board, soc string) Profile {
+func mdla5(board, soc, rate string) Profile {
 	return Profile{
 		Board: board, SoC: soc, NPU: Known[string]{"one MDLA 5.3", "npu.md 8"},
 		BudgetMiB:       Known[int]{256, assumed},
@@ -93,7 +93,7 @@ func mdla5(board, soc string) Profile {
 		Gelu:            Known[bool]{true, "assumed: neuron-observed.md 1 for the client"},
 		LayerNorm:       Known[bool]{true, "assumed: npu.md 11, MediaTek's converter emits it for the MT8371"},
 		InPlace:         Known[bool]{false, assumed},
-		GFLOPS:          Known[float64]{470, "others' Genio 720, npu.md 11: 78.5 ms for tiny's window of 30 s, 36.9 GFLOP"},
+		GFLOPS:          Known[float64]{470, rate},
 		DispatchMS:      Known[float64]{1, assumed},
 		LoadMBs:         Known[float64]{100, assumed},
 		CPUGFLOPS:       Known[float64]{20, "assumed: planner.md T11, the lowest"},

@@ -34,7 +34,7 @@ func complete(h *Header, words [][]byte, from string) error {
 func alignmentHeads(d Dims, from string) []Head {
 	var heads []Head
 	for _, k := range Models() {
-		if k.dims == d && (heads == nil || k.Name == nameIn(from)) {
+		if k.Dims == d && (heads == nil || k.Name == nameIn(from)) {
 			heads = publishedHeads[k.Name]
 		}
 	}

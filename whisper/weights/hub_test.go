@@ -101,7 +101,7 @@ func (s *hubServer) hub() *hub {
 
 // madeUpKnown is the published model that the server has.
 func madeUpKnown(m madeUp) Known {
-	return Known{Name: "made-up", Repo: "some/repo", Container: "ctranslate2", Licence: "MIT", Fingerprint: documentedFingerprint(m), dims: m.dims}
+	return Known{Name: "made-up", Repo: "some/repo", Container: "ctranslate2", Licence: "MIT", Fingerprint: documentedFingerprint(m), Dims: m.dims}
 }
 
 func pullOptions(k Known) ImportOptions {

