@@ -4,11 +4,11 @@ package graph
 // the simulator (npu/sim) has an allocator of its own that follows the same rules:
 //
 //   - Every allocation is rounded up to pages and takes a file descriptor.
-//   - A compiled graph holds one allocation with all constants and one with commands.
+//   - A compiled graph holds one allocation with all constants and one with commands, and
+//     package npu keeps one for its inputs and one for its outputs.
 //   - A running one holds an allocation for what describes the execution, and one for
 //     each intermediate tensor from the operation that writes it to the last that reads
 //     it. Operations run in the order of the graph. RESHAPE takes nothing.
-//   - Inputs lie in one allocation and outputs in another.
 type Memory struct {
 	Page           int  // bytes
 	ConstantAlign  int  // bytes: where a constant may begin
@@ -43,21 +43,16 @@ type Cost struct {
 }
 
 // Loaded is how many bytes a compiled graph holds until it is freed.
-func (c Cost) Loaded() int { return c.Weights + c.Commands }
+func (c Cost) Loaded() int { return c.Weights + c.Commands + c.Inputs + c.Outputs }
 
-// Bytes is how many are held while the graph runs.
-func (c Cost) Bytes() int {
-	return c.Loaded() + c.Execution + c.Activations + c.Inputs + c.Outputs
-}
+// Running is how many more it holds while it runs.
+func (c Cost) Running() int { return c.Execution + c.Activations }
 
-// Allocations that are held by a compiled graph, and besides by one that runs: two for
-// inputs and outputs, one for the execution and one for each tensor.
-const LoadedAllocations = 2
+// LoadedAllocations is how many a compiled graph holds.
+const LoadedAllocations = 4
 
-func (c Cost) RunningAllocations() int { return 3 + c.Live }
-
-// Allocations is how many are held at once while the graph runs.
-func (c Cost) Allocations() int { return LoadedAllocations + c.RunningAllocations() }
+// RunningAllocations is how many more it holds while it runs.
+func (c Cost) RunningAllocations() int { return 1 + c.Live }
 
 // Cost counts.
 func (g *Graph) Cost(m Memory) Cost {

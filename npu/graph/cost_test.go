@@ -194,7 +194,7 @@ func TestCost(t *testing.T) {
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got.Bytes() != 36864 || got.Loaded() != 16384 || got.Allocations() != 6 {
-		t.Errorf("%d bytes, %d loaded, %d allocations", got.Bytes(), got.Loaded(), got.Allocations())
+	if got.Loaded() != 28672 || got.Running() != 8192 || got.RunningAllocations() != 2 {
+		t.Errorf("%d bytes loaded, %d more and %d allocations while it runs", got.Loaded(), got.Running(), got.RunningAllocations())
 	}
 }

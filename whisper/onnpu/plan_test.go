@@ -9,6 +9,14 @@ import (
 	"earshot/whisper"
 )
 
+// sizes are of published models; with -short of the smallest.
+func sizes() map[string]whisper.Dims {
+	if testing.Short() {
+		return map[string]whisper.Dims{"tiny": models["tiny"]}
+	}
+	return models
+}
+
 var models = map[string]whisper.Dims{
 	"tiny":  {Mels: 80, AudioCtx: 1500, AudioState: 384, AudioHeads: 6, AudioLayers: 4, TextState: 384, TextHeads: 6, TextLayers: 4},
 	"base":  {Mels: 80, AudioCtx: 1500, AudioState: 512, AudioHeads: 8, AudioLayers: 6, TextState: 512, TextHeads: 8, TextLayers: 6},
@@ -30,7 +38,7 @@ func profile(t *testing.T, name string) Profile {
 func TestBorders(t *testing.T) {
 	boards := []Profile{profile(t, "genio-700"), profile(t, "genio-720")}
 	conv := profile(t, "genio-1200")
-	for name, d := range models {
+	for name, d := range sizes() {
 		parameters := Sizes(name, d)
 		for _, seconds := range []float64{2, 10, 30} {
 			for _, p := range append(boards, conv) {
@@ -95,7 +103,7 @@ func t5(d whisper.Dims, mib int, mode string, layers int, inPlace bool) (best fl
 // graphs that fits the same budget: on a board with computed weights alone, and on one
 // with BATCH_MATMUL.
 func TestT5(t *testing.T) {
-	for name, d := range models {
+	for name, d := range sizes() {
 		parameters := Sizes(name, d)
 		for _, board := range []string{"genio-700", "genio-720"} {
 			p := profile(t, board)
@@ -144,7 +152,7 @@ func anyFits(p Profile, parameters *Parameters, seconds float64, peaks map[strin
 // and norms are put together from other operations, and nothing is computed in place.
 func TestT4(t *testing.T) {
 	p := profile(t, "genio-700")
-	for name, d := range models {
+	for name, d := range sizes() {
 		for _, seconds := range Buckets {
 			n := Positions(seconds, d)
 			for query, scores := range map[int]int{0: 2 * n * n, queryRows: d.AudioHeads * min(n, queryRows) * n} {

@@ -27,25 +27,21 @@ func (h Held) largest(o Held) Held {
 // Peak is all that is held at once.
 func (t Total) Peak() Held { return t.Loaded.plus(t.Running) }
 
-// Count adds up what the graphs of a window cost. Inputs of all of them lie in one
-// allocation, as large as the largest needs, and so do outputs.
+// Count adds up what the graphs of a window cost.
 func Count(graphs []*graph.Graph, s Strategy, m graph.Memory) Total {
 	t := Total{Calls: len(graphs)}
-	var inputs, outputs int
 	for _, g := range graphs {
 		c := g.Cost(m)
 		t.Operations = max(t.Operations, c.Operations)
 		t.FLOP += c.FLOP
 		t.Moved += c.Moved
 		t.Weights += c.Weights
-		inputs, outputs = max(inputs, c.Inputs), max(outputs, c.Outputs)
 		loaded := Held{c.Loaded(), graph.LoadedAllocations}
-		running := Held{c.Execution + c.Activations, c.RunningAllocations()}
+		running := Held{c.Running(), c.RunningAllocations()}
 		if s.Reload {
 			loaded, running = Held{}, running.plus(loaded)
 		}
 		t.Loaded, t.Running = t.Loaded.plus(loaded), t.Running.largest(running)
 	}
-	t.Running.Bytes += inputs + outputs
 	return t
 }

@@ -96,7 +96,7 @@ func TestLoaded(t *testing.T) {
 	run(16, 2, 0) // 32 was used longest ago
 	run(48, 2, 0)
 	run(32, 2, 1) // 16 goes
-	e.Budget = Held{Allocations: largest.Allocations + 6}
+	e.Budget = Held{Allocations: largest.Allocations + 3*graph.LoadedAllocations}
 	run(32, 1, 0)
 	run(16, 1, 1)
 	if err := e.Close(); err != nil || device.loaded != 0 {
