@@ -43,7 +43,7 @@ fuzz: setup ## Fuzz every parser, FUZZTIME each (default 60s)
 	@scripts/fuzz
 
 test-long: golden fuzz ## What takes too long for every change: golden, fuzz, hours of sound, accuracy, AVX-512, arm64
-	EARSHOT_LONG=1 scripts/go test -count=1 -v -timeout 120m ./app/cli ./app/earshot ./store
+	EARSHOT_LONG=1 scripts/go test -count=1 -v -timeout 120m ./app/cli ./app/earshot ./store ./whisper/onnpu
 	@scripts/test-avx512
 	@scripts/test-arm64
 

@@ -50,11 +50,12 @@ func (w *windowCutter) begin() *cutter {
 	}
 }
 
-// input is mel for the first graph that has the stem, and the stream for others.
+// input is what the stem takes.
 func (c *cutter) input() *graph.Tensor {
 	return c.Input("mel", graph.Float16, 1, 2*c.padded+2, 1, c.parameters.dims.Mels)
 }
 
+// stream is rows that come from another graph or from the CPU.
 func (c *cutter) stream(name string) *graph.Tensor {
 	return c.Input(name, graph.Float16, c.rows(c.padded, c.parameters.dims.AudioState)...)
 }
@@ -97,7 +98,7 @@ func (w *windowCutter) aroundAttention() {
 	c := w.begin()
 	x := c.first()
 	if w.strategy.Stem == StemInside {
-		c.Output(x) // otherwise whoever runs the graph has it
+		c.Output(x) // otherwise it came in
 	}
 	c.project(x, 0)
 	for layer := range w.parameters.dims.AudioLayers {

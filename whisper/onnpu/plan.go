@@ -181,3 +181,14 @@ func Choose(plans []Plan) (Plan, string) {
 	}
 	return best, fmt.Sprintf("the fastest of %d that fit, by prediction", len(fit)-1)
 }
+
+// Windows are the choices for all buckets that are on the NPU: what an Encoder is made
+// from. Each fits alone; the Encoder keeps as many loaded as fit together.
+func (p Profile) Windows(model *Parameters) (all []Window) {
+	for _, seconds := range Buckets {
+		if best, _ := Choose(p.Plans(model, seconds)); !best.CPU {
+			all = append(all, Window{best.Positions, best.Strategy})
+		}
+	}
+	return all
+}

@@ -2,6 +2,7 @@ package onnpu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,6 +213,20 @@ func TestChoose(t *testing.T) {
 				t.Errorf("%+v outside the budget", got)
 			}
 		})
+	}
+}
+
+func TestWindows(t *testing.T) {
+	tiny := Sizes("tiny", models["tiny"])
+	var got []int
+	for _, w := range profile(t, "genio-700").Windows(tiny) {
+		got = append(got, w.Positions)
+	}
+	if want := []int{112, 160, 208, 256, 304, 400, 512, 608, 752, 1008, 1264, 1500}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if none := profile(t, "genio-350").Windows(tiny); none != nil {
+		t.Errorf("without an NPU: %v", none)
 	}
 }
 
