@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test build setup check golden fuzz test-long cover clean
+.PHONY: help run test build simulator setup check golden fuzz test-long cover clean
 
 SAMPLE := audio/testdata/sample.wav
 VERSION = $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
@@ -26,8 +26,14 @@ test: build ## Run the tests, with real models (up to 10 minutes)
 
 # The version comes from git by hand, not by -buildvcs, which fails in a folder
 # that belongs to someone else (a container with the source mounted).
-build: setup ## Build bin/earshot
+build: setup simulator ## Build bin/earshot
 	@scripts/go build -trimpath -buildvcs=false -ldflags '-X earshot/app/cli.version=$(VERSION)' -o bin/earshot ./app/earshot
+
+simulator: build/libneuronsim.so ## Build build/libneuronsim.so, which takes the place of an NPU's library
+
+# What it is made from is known in npu/sim. Without a C compiler there is none.
+build/libneuronsim.so: setup
+	@if command -v $(CC) >/dev/null; then $(MAKE) -s --no-print-directory -C npu/sim OUT=$(CURDIR)/build; fi
 
 setup: ## Install, or name, what this machine lacks
 	@scripts/setup
@@ -53,4 +59,4 @@ cover: build ## Show how much of the code the quick tests reach
 	@go tool cover -html bin/cover.out -o bin/cover.html && echo "see bin/cover.html"
 
 clean: ## Remove what was built (models stay)
-	rm -rf bin
+	rm -rf bin build
