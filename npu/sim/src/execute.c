@@ -163,12 +163,14 @@ static int set_buffer(NeuronExecution *e, bool output, int32_t index, const Neur
 	int code = index < 0 ? NEURON_BAD_DATA : find(e, output, (uint64_t)index, type, length, &a);
 	if (code != NEURON_NO_ERROR)
 		return code;
-	forget(a);
-	const NeuronModel *m = e->compilation->model;
-	size_t bytes = tensor_bytes(&m->operands[(output ? m->outputs : m->inputs)[index]].t);
-	if (!allocate(&a->copy, bytes)) {
-		refuse_allocation(bytes);
-		return NEURON_OUT_OF_MEMORY;
+	if (a->copy.data == NULL) {
+		forget(a);
+		const NeuronModel *m = e->compilation->model;
+		size_t bytes = tensor_bytes(&m->operands[(output ? m->outputs : m->inputs)[index]].t);
+		if (!allocate(&a->copy, bytes)) {
+			refuse_allocation(bytes);
+			return NEURON_OUT_OF_MEMORY;
+		}
 	}
 	a->buffer = buffer;
 	return NEURON_NO_ERROR;

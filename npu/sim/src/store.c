@@ -2,6 +2,7 @@
 // so that what is read passes the same checks.
 #include "sim.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct header {
@@ -227,7 +228,9 @@ int NeuronModel_restoreFromCompiledNetwork(NeuronModel **model, NeuronCompilatio
 	int code = NeuronModel_create(model);
 	if (code != NEURON_NO_ERROR)
 		return code;
-	code = restore(*model, compilation, network, size);
+	void *aligned = (uintptr_t)network % 8 == 0 ? NULL : malloc(size);
+	code = restore(*model, compilation, aligned == NULL ? network : memcpy(aligned, network, size), size);
+	free(aligned);
 	if (code != NEURON_NO_ERROR) {
 		release_compilation(*compilation);
 		release_model(*model);
