@@ -7,36 +7,31 @@
 
 enum { ROWS = 6, COLUMNS = 16, BLOCK = 16 * ROWS, GROUP = 4 }; // GROUP rows are fetched before they are spread
 
-typedef float vector __attribute__((vector_size(32)));
+typedef float vector4 __attribute__((vector_size(16), may_alias));
+typedef float vector8 __attribute__((vector_size(32), may_alias));
 
-// tile is ROWS × COLUMNS values of C over all of k; a is [k, ROWS], b [k, COLUMNS].
-static inline __attribute__((always_inline)) void tile(const float *a, const float *b, size_t k, float *c, size_t stride)
-{
-	vector sum[ROWS][2] = {0};
-	for (size_t l = 0; l < k; l++, a += ROWS, b += COLUMNS) {
-		vector left = *(const vector *)b, right = *(const vector *)(b + 8);
-#pragma GCC unroll 6
-		for (int i = 0; i < ROWS; i++) {
-			sum[i][0] += a[i] * left;
-			sum[i][1] += a[i] * right;
-		}
+// A tile is ROWS × COLUMNS values of C over all of k; a is [k, ROWS], b [k, COLUMNS]. The
+// sums fill the vector registers of AVX2, or of NEON.
+#define TILE(name, vector) \
+	static void name(const float *a, const float *b, size_t k, float *c, size_t stride) \
+	{ \
+		enum { LANES = sizeof(vector) / sizeof(float), VECTORS = COLUMNS / LANES }; \
+		vector sum[ROWS][VECTORS] = {0}; \
+		for (size_t l = 0; l < k; l++, a += ROWS, b += COLUMNS) \
+			_Pragma("GCC unroll 6") for (int i = 0; i < ROWS; i++) \
+				_Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) \
+					sum[i][j] += a[i] * *(const vector *)(b + j * LANES); \
+		_Pragma("GCC unroll 6") for (int i = 0; i < ROWS; i++) \
+			_Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) \
+				memcpy(c + i * stride + j * LANES, &sum[i][j], sizeof(vector)); \
 	}
-#pragma GCC unroll 6
-	for (int i = 0; i < ROWS; i++) {
-		memcpy(c + i * stride, &sum[i][0], sizeof(vector));
-		memcpy(c + i * stride + 8, &sum[i][1], sizeof(vector));
-	}
-}
 
 typedef void tile_function(const float *a, const float *b, size_t k, float *c, size_t stride);
 
-static void tile_any(const float *a, const float *b, size_t k, float *c, size_t stride) { tile(a, b, k, c, stride); }
+TILE(tile_any, vector4)
 
 #if defined __x86_64__
-__attribute__((target("avx2,fma"))) static void tile_avx2(const float *a, const float *b, size_t k, float *c, size_t stride)
-{
-	tile(a, b, k, c, stride);
-}
+__attribute__((target("avx2,fma"))) TILE(tile_avx2, vector8)
 
 static tile_function *best_tile(void)
 {
