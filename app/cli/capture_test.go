@@ -15,9 +15,9 @@ import (
 )
 
 // TestMain makes the test binary the program too: live sound starts it as
-// `earshot capture`.
+// `earshot capture`, and the NPU's library has its place in `earshot npu worker`.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "capture" {
+	if len(os.Args) > 1 && (os.Args[1] == "capture" || os.Args[1] == "npu") {
 		os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

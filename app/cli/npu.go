@@ -21,7 +21,7 @@ func npuCommand(env *Env) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(npuPlanCommand(env))
+	cmd.AddCommand(npuPlanCommand(env), npuWorkerCommand())
 	return cmd
 }
 
