@@ -86,18 +86,39 @@ func (x *controls) run(ctx context.Context) (stop func()) {
 	return func() { cancel(); parts.Wait() }
 }
 
-// listen answers on the control socket. Where there can't be one, the service does without.
+// controlRetry is how long a folder that takes no socket is left alone.
+const controlRetry = 5 * time.Second
+
+// listen answers on the control socket. Where there can't be one, the service does without
+// until there can.
 func (x *controls) listen(ctx context.Context) {
-	l, err := listenControl(ctx, x.dir)
-	if err != nil {
-		x.log.Warn("earshot mute can't reach this service", "problem", err)
-		x.noWay.Store(&pipeline.Problem{Kind: "control", Reason: err.Error(), Since: time.Now(), Count: 1})
-		return
+	for ctx.Err() == nil {
+		l, err := listenControl(ctx, x.dir)
+		if err == nil {
+			x.noWay.Store(nil)
+			stop := serveOn(l, muteAPI(x.mute))
+			<-ctx.Done()
+			stop()
+			_ = os.Remove(filepath.Join(x.dir, controlSocket)) // the next one would
+			return
+		}
+		x.lacks(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(controlRetry):
+		}
 	}
-	stop := serveOn(l, muteAPI(x.mute))
-	<-ctx.Done()
-	stop()
-	_ = os.Remove(filepath.Join(x.dir, controlSocket)) // the next one would
+}
+
+// lacks takes note of why there is no socket.
+func (x *controls) lacks(err error) {
+	p := pipeline.Problem{Kind: "control", Reason: err.Error(), Since: time.Now(), Count: 1}
+	if before := x.noWay.Load(); before != nil {
+		p.Since, p.Count = before.Since, before.Count+1
+	} else {
+		x.log.Warn("earshot mute can't reach this service", "problem", err)
+	}
+	x.noWay.Store(&p)
 }
 
 // status adds what there is to say.

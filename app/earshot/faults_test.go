@@ -171,7 +171,7 @@ func TestDamagedAtStart(t *testing.T) {
 	} {
 		p.damage("earshot.db", damage)
 		began := time.Now()
-		s = p.serve("--source", talk)
+		s = p.serve("--source", talk, configured(t, oftenBackedUp))
 		took := time.Since(began)
 		aside := fmt.Sprintf("set aside as earshot-damaged-%d.db", i+1)
 		st := s.eventually("the rows are back", func(now liveStatus) bool {
@@ -182,6 +182,7 @@ func TestDamagedAtStart(t *testing.T) {
 		s.goesOn()
 		p.keeps(known)
 		known = p.everything()
+		s.backedUp() // where pages are damaged, their first rows come from there
 		_ = s.end(syscall.SIGTERM)
 	}
 	s = p.serve("--source", talk)
