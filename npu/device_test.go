@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"earshot/npu/graph"
+	"earshot/npu/sim"
 )
 
 // simulator is the vendor's library for tests: the one that make builds, or another one
@@ -28,17 +28,7 @@ func simulator(t testing.TB) string {
 	if path := os.Getenv(LibraryVariable); path != "" {
 		return path
 	}
-	path, err := filepath.Abs("../build/libneuronsim.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("make build makes it: ", err)
-	}
-	return path
+	return sim.Library(t)
 }
 
 // devices are the two ways to a library; each test below goes both.

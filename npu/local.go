@@ -84,7 +84,7 @@ func (d *local) ask() error {
 		}
 		d.about.Devices = append(d.about.Devices, name)
 	}
-	d.about.SoC = detect(deviceTree)
+	d.about.SoC = Here()
 	d.about.DescriptorLimit = raiseDescriptors()
 	return nil
 }

@@ -32,6 +32,9 @@ var chips = []struct{ id, name, board string }{
 // deviceTree ends with a slash, since it is a link.
 const deviceTree = "/proc/device-tree/"
 
+// Here is the chip that this program runs on; zero where that is no board that is known.
+func Here() SoC { return detect(deviceTree) }
+
 // detect finds the chip in a device tree, by the names of the board, of the APU's firmware
 // and of the APU (facts/npu.md 8; not confirmed on a board).
 func detect(tree string) SoC {

@@ -181,7 +181,8 @@ func (w *window) listen(ctx context.Context, temperatures []float64) (*Result, e
 }
 
 // says says whether another window, of another length, gave the same text, and that the
-// model was done with it in both: then it is believed, however unlikely.
+// model was done with it in both: then it is believed, where the usual thresholds are met,
+// without the stricter one for short windows.
 func (r *Result) says(other *Result) bool {
 	return other != nil && r.Stop == EndOfText && other.Stop == EndOfText && slices.Equal(r.Tokens, other.Tokens)
 }

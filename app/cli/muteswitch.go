@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"earshot/app/config"
 )
 
 // muter is who can mute.
@@ -121,15 +123,5 @@ func (m *muteSwitch) remember() error {
 			return fmt.Errorf("remember that it is not muted: %w", err)
 		}
 	}
-	return syncFolder(m.dir)
-}
-
-// syncFolder makes what was created and removed in a folder last.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return config.SyncFolder(m.dir)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"earshot/npu"
 	"earshot/whisper"
 	"earshot/whisper/onnpu"
 	"earshot/whisper/weights"
@@ -104,7 +105,7 @@ func planNPU(env *Env, f npuPlanFlags) error {
 func (f npuPlanFlags) profile() (onnpu.Profile, error) {
 	name := f.soc
 	if name == "auto" {
-		if name = boardHere(); name == "" {
+		if name = npu.Here().Board; name == "" {
 			return onnpu.Profile{}, errors.New("--soc auto: this is no board that is known; name one, as in --soc genio-700")
 		}
 	}
@@ -125,20 +126,6 @@ func (f npuPlanFlags) profile() (onnpu.Profile, error) {
 		}
 	}
 	return p, nil
-}
-
-// boardHere finds the chip in the names that the device tree has for this board.
-func boardHere() string {
-	names, err := os.ReadFile("/proc/device-tree/compatible")
-	if err != nil {
-		return ""
-	}
-	for _, p := range onnpu.Profiles() {
-		if strings.Contains(string(names), strings.ToLower(p.SoC)) {
-			return p.Board
-		}
-	}
-	return ""
 }
 
 // planModel is a model that is here, or a published one by its sizes.

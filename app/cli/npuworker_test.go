@@ -3,25 +3,16 @@ package cli
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"earshot/npu"
+	"earshot/npu/sim"
 )
 
 // TestNPUWorker has the simulated library in the program's own worker process.
 func TestNPUWorker(t *testing.T) {
-	library, err := filepath.Abs("../../build/libneuronsim.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(library); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("make build makes it: ", err)
-	}
+	library := sim.Library(t)
 	d, err := npu.StartWorker(t.Context(), npu.WorkerOptions{Library: library})
 	if errors.Is(err, npu.ErrAbsent) {
 		t.Skip(err) // built without cgo

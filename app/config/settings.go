@@ -144,11 +144,11 @@ func replaceFile(path string, data []byte) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes a rename last.
-func syncFolder(dir string) error {
+// SyncFolder makes what was created, renamed and removed in a folder last.
+func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -3,5 +3,5 @@
 // shares no code with the Go side, and is found by it as the vendor's library would be.
 // README.md says what it reproduces and what is assumed.
 //
-// The package has no Go code but the test that builds the library and drives it.
+// Its Go code is for tests: where the library is, and the test that builds and drives it.
 package sim

@@ -11,6 +11,7 @@ import (
 
 	"earshot/npu"
 	"earshot/npu/graph"
+	"earshot/npu/sim"
 	"earshot/whisper"
 	"earshot/whisper/backendtest"
 )
@@ -19,20 +20,11 @@ import (
 // itself; report returns the most that it held.
 func simulator(t *testing.T, board string) (device npu.Device, report func() Held) {
 	t.Helper()
-	library, err := filepath.Abs("../../build/libneuronsim.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(library); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("make simulator builds it: ", err)
-	}
+	library := sim.Library(t)
 	file := filepath.Join(t.TempDir(), "report.json")
 	t.Setenv("NEURONSIM_PROFILE", board)
 	t.Setenv("NEURONSIM_REPORT", file)
-	device, err = npu.Open(context.Background(), library)
+	device, err := npu.Open(context.Background(), library)
 	if err != nil {
 		t.Fatal(err)
 	}
